@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from kernels.batch.program_key import groups
 from kernels.batch.programs import contacts_of
 from kernels.batch.refusals import refused
-from kernels.contact.wall import Pressed, Wall
+from kernels.contact.wall import OFF, Pressed, Wall
 from kernels.exact import event_loop, oscillator
 from kernels.exact.forces import Moment, between
 from kernels.excitation.record import Records, check_record
@@ -96,7 +96,7 @@ def event_log(model: str | Model, params: Mapping[str, Any], most: int = event_l
 
 
 def impacts(model: str | Model, params: Mapping[str, Any], most: int = event_loop.MOST_EVENTS, records: Records | None = None) -> Results:
-    """The impacts of one oscillator on its walls in order of time.
+    """The impacts of one oscillator on its walls in order of time: those of the whole run, counted as `simulate` counts them in a window.
 
     Args:
         model: see `event_log`, also for the errors.
@@ -112,21 +112,30 @@ def impacts(model: str | Model, params: Mapping[str, Any], most: int = event_loo
         >>> bool(hits.peak_force.max() > 0.0), hits.units["impulse"]
         (True, 'N s')
     """
-    columns = _follow(model, params, most, records)
-    happened = columns["event"]
-    entries = [f"{wall.prefix.replace('_', ' ')}impact" for wall in model_of(model).walls]
-    starts = np.flatnonzero(np.isin(happened, entries) | ((happened == "start") & (columns["compression"] > 0.0)))
-    ends = np.flatnonzero(columns["outside"])
+    columns = _follow(model, params, most, records, whole=True)
     rows = []
-    for start in starts:
-        later = ends[ends > start]
-        end = int(later[0]) if later.size else len(happened) - 1
-        inside = slice(int(start), end + 1)
-        peak = max(columns["wall_force"][start], *columns["largest_force"][inside][1:], 0.0)
-        impulse = columns["impulse"][end] - columns["impulse"][start]
-        duration = columns["time"][end] - columns["time"][start] if later.size else np.nan
-        rows.append((columns["time"][start], columns["approach"][start], peak, impulse, duration))
+    for n in range(len(model_of(model).walls)):
+        for start, end, over in _visits(*(columns[f"{name} {n}"] for name in ("impacts", "held", "entered", "outside"))):
+            inside = slice(start, end + 1)
+            peak = max(columns["wall_force"][start], *columns["largest_force"][inside][1:], 0.0)
+            impulse = columns["impulse"][end] - columns["impulse"][start]
+            duration = columns["time"][end] - columns["time"][start] if over else np.nan
+            rows.append((columns["time"][start], columns["approach"][start], peak, impulse, duration))
+    rows.sort(key=lambda row: float(row[0]))
     return Results({quantity.name: np.array([row[i] for row in rows]) for i, quantity in enumerate(IMPACT_COLUMNS)}, IMPACT_COLUMNS)
+
+
+def _visits(impacts: np.ndarray, held: np.ndarray, entered: np.ndarray, outside: np.ndarray) -> list[tuple[int, int, bool]]:
+    """Events at which each impact of a wall begins and ends, and whether it ends in the run. Arguments: columns of the wall by event."""
+    found = []
+    for hit in np.flatnonzero(np.diff(impacts, prepend=0.0) > 0.0):
+        entries = np.flatnonzero(entered[: hit + 1])
+        released = hit + 1 + np.flatnonzero(held[hit + 1 :] != held[hit])
+        over = released.size > 0
+        last = int(released[0]) if over else len(held) - 1
+        exits = np.flatnonzero(outside[: last + 1])
+        found.append((int(entries[-1]) if entries.size else 0, int(exits[-1]) if over else last, over))
+    return found
 
 
 @without_false_alarm()
@@ -279,9 +288,11 @@ def _resolve(model: str | Model, params: Mapping[str, Any], records: Records | N
 
 
 @without_false_alarm()
-def _follow(model: str | Model, params: Mapping[str, Any], most: int, records: Records | None) -> dict[str, np.ndarray]:
-    """All columns of all events, among them those that only `impacts` reads."""
+def _follow(model: str | Model, params: Mapping[str, Any], most: int, records: Records | None, whole: bool = False) -> dict[str, np.ndarray]:
+    """All columns of all events, among them those that only `impacts` reads. `whole`: whether the window is the whole run."""
     kind, resolved = _resolve(model, params, records)
+    if whole:
+        resolved |= {"window_start": np.zeros_like(resolved["end"]), "window_end": resolved["end"]}
     state = _start(kind, resolved)
     parts = [jax.tree.map(lambda value: np.asarray(value)[None], _seen(kind, resolved, state))]
     while float(state.stage) < len(STAGES) and int(state.events) < most:
@@ -361,18 +372,23 @@ def _columns(made: oscillator.EventSetup, before: Any, s: Any) -> dict[str, jax.
     zero = jnp.zeros_like(s.t)
     columns = {"time": s.t, "kind": s.kind, "x": s.x, "v": s.anchor.v, "a": s.anchor.a, "live": s.t >= 0.0}
     columns |= dict.fromkeys(("friction_force", "wall_force", "compression", "plastic_set", "impulse", "largest_force"), zero)
-    columns |= {"approach": s.anchor.v, "outside": s.t < 0.0, "wall_energy": zero, **dict.fromkeys(WORKS, zero)}
+    columns |= {"approach": s.anchor.v, "wall_energy": zero, **dict.fromkeys(WORKS, zero)}
     columns |= {"kinetic_energy": 0.5 * made.p["m"] * s.anchor.v**2, "spring_energy": 0.5 * made.p["k"] * s.x**2}
     if s.memory.friction is not None:
         columns["friction_force"] = s.memory.friction.force
     for n, wall in enumerate(made.walls):
-        told = _wall_columns(wall, before.memory.walls[n], before, s.memory.walls[n], s, s.sums.shocks[n])
+        was, pressed, shock = before.memory.walls[n], s.memory.walls[n], s.sums.shocks[n]
+        told = _wall_columns(wall, was, before, pressed, s, shock)
+        columns |= {f"impacts {n}": shock.impacts, f"held {n}": shock.held}
+        columns |= {
+            f"entered {n}": (was.phase == OFF) & (pressed.phase != OFF),
+            f"outside {n}": (was.phase != OFF) & (pressed.phase == OFF),
+        }
         if n == 0:
             columns |= told
             continue
         columns |= {name: columns[name] + told[name] for name in ("wall_force", "plastic_set", "wall_energy", "impulse")}
         columns |= {name: jnp.maximum(columns[name], told[name]) for name in ("compression", "largest_force")}
-        columns["outside"] = columns["outside"] | told["outside"]
     return columns
 
 
@@ -388,7 +404,6 @@ def _wall_columns(wall: Wall, was: Pressed, before: Any, pressed: Pressed, s: An
         "wall_energy": wall.energy(pressed, s.x),
         "impulse": shock.impulse,
         "largest_force": jnp.maximum(0.0, jnp.maximum(*ends)),
-        "outside": (pressed.phase == 0.0) & (was.phase != 0.0),
     }
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from kernels.excitation.harmonic import Harmonic, wrap
 from kernels.numerics.elementary import asin
 from kernels.numerics.numbers import Array
+from kernels.observables.slip import holds_to
 
 _AT_THRESHOLD = 1e-6
 
@@ -40,7 +41,7 @@ class Coulomb(NamedTuple):
     """Rigid friction: |F_t| <= static_limit at rest, F_t = -dynamic_force sign(v) in slip.
 
     Attributes:
-        static_limit: mu_s F_n [N].
+        static_limit: mu_s F_n [N], as `slip.holds_to` has it.
         dynamic_force: mu_d F_n [N], at most the static limit.
     """
 
@@ -50,7 +51,7 @@ class Coulomb(NamedTuple):
     @classmethod
     def of(cls, p: dict[str, Any]) -> Coulomb:
         """The law of resolved parameters (scalars)."""
-        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"])
+        return cls(holds_to(p["mu_s"] * p["normal_force"]), p["mu_d"] * p["normal_force"])
 
     @property
     def constants(self) -> tuple[()]:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from kernels.contact.friction_law import FrictionLaw
 from kernels.contact.grip import BRIEFLY, Grip, new_grip
 from kernels.numerics.numbers import Array, unit
+from kernels.observables.slip import holds_to
 
 # Below this slip speed [m/s] the law tries to stick, as the tool that SDND104 validates does.
 SLIP_SPEED_FLOOR = 1e-6
@@ -51,7 +52,7 @@ class Penalised(_Numbers, SpringAndDamper):
     """Penalised friction: a spring k_t and a damper c_t that hold the contact until mu_s F_n, then slip at mu_d F_n.
 
     Attributes:
-        static_limit, dynamic_force: mu_s F_n, mu_d F_n [N].
+        static_limit, dynamic_force: mu_s F_n (see `slip.holds_to`), mu_d F_n [N].
         k_t: tangential stiffness [N/m]. c_t: tangential damping [N s/m].
     """
 
@@ -60,7 +61,7 @@ class Penalised(_Numbers, SpringAndDamper):
     @classmethod
     def of(cls, p: dict[str, Any]) -> Penalised:
         """The law of resolved parameters (scalars)."""
-        static_limit = p["mu_s"] * p["normal_force"]
+        static_limit = holds_to(p["mu_s"] * p["normal_force"])
         return cls(static_limit, p["mu_d"] * p["normal_force"], *constants_of(p, static_limit))
 
     def at_start(self, v: Array, normal: Array | None = None) -> Grip:  # noqa: ARG002 (constant)

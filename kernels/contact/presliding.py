@@ -29,6 +29,7 @@ from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
 from kernels.contact.grip import BRIEFLY, UNMOVED, Grip
 from kernels.contact.path import Path
 from kernels.numerics.numbers import Array, unit
+from kernels.observables.slip import holds_to
 
 
 class Bristles(NamedTuple):
@@ -189,4 +190,4 @@ class Constants(NamedTuple):
     @classmethod
     def of(cls, p: dict[str, Any]) -> Constants:
         """The numbers of resolved parameters (scalars)."""
-        return cls(p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"], p["normal_force"], p.get("belt_speed"))
+        return cls(holds_to(p["mu_s"] * p["normal_force"]), p["mu_d"] * p["normal_force"], p["normal_force"], p.get("belt_speed"))

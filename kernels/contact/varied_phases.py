@@ -28,6 +28,7 @@ from kernels.contact.normal_force import Pressing
 from kernels.models.contacts import PENALISED, RIGID
 from kernels.models.schemes import same_friction
 from kernels.numerics.numbers import Array
+from kernels.observables.slip import holds_to
 
 VARIED_EVENTS = (*FRICTION_EVENTS, "loss of contact", "contact", "other surface")
 _NO_FORCE = 1e-12  # of the limits: a smaller force of the damper changes nothing
@@ -65,7 +66,7 @@ class VariedPhases(_Numbers, FrictionPhases):
             acts = p["mu_s"] > 0.0
             law = base.law._replace(k_t=jnp.where(acts, p["k_t"], 1.0), c_t=jnp.where(acts, p["c_t"], 0.0))
             base = base._replace(law=law)
-        return cls(p["m"], base.law, base, p["mu_s"], p["mu_d"], pressing, p.get("belt_speed"))
+        return cls(p["m"], base.law, base, holds_to(p["mu_s"]), p["mu_d"], pressing, p.get("belt_speed"))
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from kernels.contact.normal_force import Pressing
 from kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
 from kernels.numerics.elementary import exp, log
 from kernels.numerics.numbers import Array
+from kernels.observables.slip import holds_to
 
 _NO_SPEED = 2.0**-100  # of the Stribeck speed
 
@@ -78,7 +79,7 @@ class Varied(_Numbers, SpringAndDamper):
     def of(cls, p: dict[str, Any]) -> Varied:
         """The law of resolved parameters (scalars), with those of its three parts that the parameters select."""
         return cls(
-            p["mu_s"],
+            holds_to(p["mu_s"]),
             p["mu_d"],
             p["normal_force"],
             *constants_of(p, p["mu_s"]),

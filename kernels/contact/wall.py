@@ -27,6 +27,7 @@ import jax.numpy as jnp
 from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
 from kernels.contact.law import Guard, Instant, Phase, choose, idle
 from kernels.numerics.numbers import Array, choice
+from kernels.observables import impacts
 
 # parameters that are infinite or NaN if their part of the model is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
@@ -113,6 +114,7 @@ class Wall(NamedTuple):
             viscous force, 0 if it limits the elastic force only and the viscous force is added.
         varying_damping: whether an added damping may vary while the wall yields (compile-time). Those phases are not linear.
         stands: +1.0 for a wall at +gap, -1.0 for one at -gap (compile-time).
+        rounded: penetration [m] that rounding may decide (`impacts.rounded`).
     """
 
     m: Array
@@ -124,6 +126,7 @@ class Wall(NamedTuple):
     included: Array
     varying_damping: bool = False
     stands: float = 1.0
+    rounded: Array | float = 0.0
 
     @classmethod
     def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False, prefix: str = "", sides: int = 0) -> Wall:
@@ -138,15 +141,21 @@ class Wall(NamedTuple):
         own = {name.removeprefix(prefix): value for name, value in p.items() if name.startswith(prefix)}
         two_sided = zero if sides or buckles else jnp.where(p["sides"] > 1.0, 1.0, zero)
         stands = -1.0 if sides < 0 else 1.0
+        limit = impacts.rounded(p, own["gap"])
         if not buckles:
-            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands)
+            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands, limit)
         included = jnp.where(own["damping_criterion"] == 0.0, 1.0, zero)
-        return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], Envelope.of(own), included, varying_damping, stands)
+        return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], Envelope.of(own), included, varying_damping, stands, limit)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of its events."""
         return WALL_EVENTS
+
+    @property
+    def room(self) -> Array:
+        """Distance between two faces [m]; infinite with one wall."""
+        return jnp.where(self.two_sided > 0.0, 2.0 * self.gap, jnp.inf)
 
     @property
     def guard_count(self) -> int:

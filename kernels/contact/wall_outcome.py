@@ -42,12 +42,15 @@ def finish(
     """
     if not walls:
         return {}, status
+    shocks = [impacts.without_touch(shock, wall.rounded) for shock, wall in zip(shocks, walls, strict=True)]
     found = impacts.finish(functools.reduce(impacts.merged, shocks), p)
     if len(walls) == 1 and walls[0].envelope is None:  # a stop never buckles
         del found["buckling_time"]
         return found, status
     for law, wall, end, shock in zip(laws, walls, ends, shocks, strict=True):
-        pressed = (end.largest > 0.0) | (jnp.abs(shock.first_velocity) > 0.0)  # a mass at rest at its face does not press the wall
+        pressed = (jnp.maximum(end.largest, shock.deepest) > wall.rounded) | (
+            jnp.abs(shock.first_velocity) > 0.0
+        )  # a mass at rest at its face does not press the wall
         if wall.envelope is None:
             regime = jnp.where(pressed, 1, 0)
         else:

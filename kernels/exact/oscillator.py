@@ -95,7 +95,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     hits = tuple(
         impacts.init(
             zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"],
-            pressed=each.phase != OFF,
+            first=each.side == wall.stands,
         )
         for wall, each in zip(walls, pressed, strict=True)
     )  # fmt: skip
@@ -159,6 +159,13 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     impulse = force.constant * now.duration + force.stiffness * area + viscous
     entered = (before.phase == OFF) & (after.phase != OFF)
     counts, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
+    # how far in or out: in flight also in its middle, from its ends and its mean as of a cubic (Simpson's rule)
+    lasts, first = now.duration > 0.0, before.side == wall.stands
+    mean = y0 + jnp.where(lasts, before.side * now.area / jnp.where(lasts, now.duration, 1.0), 0.0)
+    flies = (before.phase == OFF) & lasts
+    middle = jnp.where(flies, jnp.clip(0.25 * (6.0 * mean - y0 - y), -wall.room, 0.0), y)
+    low, high = jnp.minimum(jnp.minimum(y0, y), middle), jnp.maximum(jnp.maximum(y0, y), middle)
+    low, high = (jnp.where(flies, jnp.clip(each, -wall.room, 0.0), each) for each in (low, high))
     most = jnp.maximum(start, end)
     slope = wall.damping_slope(before)
     if slope is not None and now.damping_slope is not None:
@@ -175,7 +182,12 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             buckled=after.buckled > before.buckled,
             back=(before.returns > after.returns) & ~entered | left & (wall.gap <= 0.0),
             back_time=now.time,
+            low=jnp.where(first, low, -high - wall.room),
+            high=jnp.where(first, high, -low - wall.room),
+            room=wall.room,
+            rounded=wall.rounded,
             within=Within(
+                now.inside,
                 now.inside,
                 now.inside,
                 force=jnp.where(counts & (now.duration > 0.0), most, zero),

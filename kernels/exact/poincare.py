@@ -183,7 +183,9 @@ def contacts(p: dict[str, Any], kind: Kind) -> Section:
             pressed = tuple(wall.refreshed(each, x, v, a) for wall, each in zip(walls, pressed, strict=True))
         placed = machine.place(s, x, v, a, Contacts(contact, pressed))
         rubbed = None if friction is None else rubbing.established(zero, slips & (v != 0.0))
-        hits = tuple(impacts.nothing(zero) for _ in walls)
+        hits = tuple(
+            impacts.nothing(wall.compression(each, x), each.side == wall.stands) for wall, each in zip(walls, pressed, strict=True)
+        )
         seen = None
         if walls:
             seen = impact_pattern.init(zero) if s.sums.impacting is None else impact_pattern.window(s.sums.impacting)

@@ -30,6 +30,7 @@ from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
+from kernels.observables.slip import holds_to
 from kernels.segments.damped import Damped
 from kernels.segments.interface import Anchor, Motion
 from kernels.segments.undamped import Undamped
@@ -91,8 +92,8 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     )
     by_omega = 1.0 / p["omega"]
     thresholds_at_origin = friction.thresholds(excitation, excitation.load)
-    # exactly 0 if mu_s = mu_d: a difference of forces would leave a rounding error, whose sign could cause false events
-    after_release = (p["mu_s"] - p["mu_d"]) * p["normal_force"] / p["m"]
+    # of coefficients: a difference of forces would leave a rounding error, whose sign could cause false events
+    after_release = (holds_to(p["mu_s"]) - p["mu_d"]) * p["normal_force"] / p["m"]
     fixed = jax.lax.stop_gradient
     fixed_segment = jax.tree.map(fixed, segment)
 

@@ -26,6 +26,7 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, choice
 from kernels.observables import rubbing
 from kernels.observables.interval import Interval
+from kernels.observables.slip import holds_to
 from kernels.segments.damped import Damped
 from kernels.segments.interface import Anchor
 from kernels.segments.undamped_float32 import UndampedFloat32
@@ -136,7 +137,7 @@ class RigidMachineFloat32(NamedTuple):
         m, omega = p["m"], p["omega"]
         amplitude = Harmonic.of(p).amplitude
         size, pull = jnp.abs(amplitude), p["load"] if free else p["load"] - p["k"] * p["x0"]
-        static, dynamic = p["mu_s"] * p["normal_force"], p["mu_d"] * p["normal_force"]
+        static, dynamic = holds_to(p["mu_s"] * p["normal_force"]), p["mu_d"] * p["normal_force"]
         unit = jnp.maximum(jnp.maximum(size, jnp.abs(pull)), jnp.maximum(static, m * omega * jnp.abs(p["v0"])))
         by_unit = 1.0 / jnp.where(unit > 0.0, unit, 1.0)
         acceleration = jnp.where(unit > 0.0, unit, 1.0) / m
@@ -161,7 +162,7 @@ def machine(p: dict[str, Any], free: bool) -> tuple[RigidMachineFloat32, RigidSt
     c = RigidMachineFloat32.of(p, free)
     at_start = c.side(1.0, c.pull), c.side(-1.0, c.pull)
     damping = _single(p["c"] / (p["m"] * p["omega"]))
-    after_release = _single((p["mu_s"] - p["mu_d"]) * p["normal_force"] / (p["m"] * c.speed * p["omega"]))
+    after_release = _single((holds_to(p["mu_s"]) - p["mu_d"]) * p["normal_force"] / (p["m"] * c.speed * p["omega"]))
 
     by_push = _single(_PART / jnp.maximum(c.alpha + jnp.abs(c.pull) + c.static, 1e-30))
 

@@ -106,7 +106,7 @@ def derive_two_walls(values: Values, xp: Any) -> dict[str, Any]:
 
 
 _DESCRIBED = {
-    "impacts": "entries into either wall in the window; a start inside one is an impact if the mass moves inwards",
+    "impacts": "impacts on either wall in the window, touches of a face apart; a start inside one is an impact if the mass moves inwards",
     "peak_force": "largest force of a wall in the window",
     "contact_time": "time of the window in which the walls push, summed over both walls",
     "impulse": "integral of the forces of both walls over the window, without sign",

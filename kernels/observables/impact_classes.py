@@ -55,13 +55,15 @@ def take(classes: Classes, shocks: tuple[Shock, ...]) -> tuple[tuple[Shock, ...]
         return shocks, classes
     after = []
     for shock in shocks:
-        ended = ~jnp.isnan(shock.left)
+        left = ~jnp.isnan(shock.left)
+        ended = left & (shock.impacts > 0.0)  # a visit that is an impact, or the begin of one; not one that only touches
         force, lasted = shock.peak[None], (shock.left - shock.first_time)[None]
         classes = count(classes, ended[None], shock.left, force, lasted)
         after.append(
             shock._replace(
-                peak=jnp.where(ended, 0.0, shock.peak),
-                first_time=jnp.where(ended, jnp.nan, shock.first_time),
+                peak=jnp.where(left, 0.0, shock.peak),
+                first_time=jnp.where(left, jnp.nan, shock.first_time),
+                impacts=jnp.where(left, 0.0, shock.impacts),
                 left=jnp.full_like(shock.left, jnp.nan),
             )
         )

@@ -1,15 +1,35 @@
-"""Shock: impacts on a wall with their forces, times and velocities, in the window, and what happened first in the run."""
+"""Shock: impacts on a wall with their forces, times and velocities, in the window, and what happened first in the run.
+
+An impact begins when the mass comes deeper into the wall than a least depth, and is over when it is farther out than that. The depth is the
+part OF_DEEPEST of the largest compression of the run so far, plus what rounding may decide (`rounded`). A mass that only touches the face
+has no impact, and one that comes back to the face without leaving it goes on with the same impact. All engines and schemes, and the list of
+single impacts (`time_history.impacts`), count by `update`.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array, choice
+from kernels.numerics.numbers import Array, by_width, choice
 from kernels.observables.push import Push
 
 SUMMED = ("contact_time", "impulse")  # sums of many small numbers, which float32 runs sum in two levels
+OF_DEEPEST = 1e-6
+ROUNDED = (1e-12, 1e-6)  # of the length of a row, in float64 and in float32
+
+
+def rounded(p: dict[str, Any], gap: Array) -> Array:
+    """The depth [m] that rounding may decide in a row with these parameters: a small part of its length.
+
+    The length is |gap| + |x0| + |v0| / W + (m |a0| + |f0| + |load|) / (m W^2) with W^2 = omega^2 + k / m.
+    """
+    square = p["omega"] ** 2 + p["k"] / p["m"]
+    force = p["m"] * jnp.abs(p["a0"]) + jnp.abs(p["load"]) + jnp.abs(p.get("f0", 0.0))
+    length = jnp.abs(gap) + jnp.abs(p["x0"]) + jnp.abs(p["v0"]) / jnp.sqrt(square) + force / (p["m"] * square)
+    return by_width(length, *ROUNDED) * length
 
 
 class Shock(NamedTuple):
@@ -19,7 +39,8 @@ class Shock(NamedTuple):
         first_time, first_velocity: of the first contact of the run [s], [m/s].
         buckling_time: when the force first reached the criterion in the run [s].
         away: 1 from where the mass leaves the wall until it is back at x = 0, else 0.
-        impacts: entries into the wall. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
+        held: +1 or -1 during an impact on the first or the second of two sides, else 0. deepest: largest compression of the run so far [m].
+        impacts: number of impacts. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
         compression: largest compression [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0.
         left: when the mass last left the wall [s]. returned: when it last came back through x = 0 after that [s].
     """
@@ -28,6 +49,8 @@ class Shock(NamedTuple):
     first_velocity: Array
     buckling_time: Array
     away: Array
+    held: Array
+    deepest: Array
     impacts: Array
     peak: Array
     contact_time: Array
@@ -41,39 +64,67 @@ class Shock(NamedTuple):
 
 def init(
     like: Array, compression: Array, velocity: Array, side: Array | float, buckled: Array, window_start: Array | float = 0.0,
-    pressed: Array | bool = False,
+    first: Array | bool = True,
 ) -> Shock:  # fmt: skip
     """Sums before the run.
 
-    A mass that starts inside the wall, or at rest at its face, is in contact from t = 0 on. It has an impact there if it moves inwards from
-    inside, or is driven inwards from rest at the face; another entry from the face is an event of the run.
+    A mass that starts inside the wall, or at rest at its face, is in contact from t = 0 on. If it moves inwards from inside, that is an
+    impact. At rest inside, or on the way out, it has none until it has been outside.
 
     Args:
         compression: of the wall at t = 0 [m], negative outside. velocity: of the mass [m/s]. side: +1 or -1, the side of the wall.
         buckled: whether the wall has buckled at t = 0. window_start: start of the window [s].
-        pressed: whether the wall pushes at t = 0; a start at rest at its face, if it is driven inwards.
+        first: whether that side is the first of two.
     """
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
     inside, inwards = compression > 0.0, side * velocity
     touches = inside | ((compression == 0.0) & (velocity == 0.0))
-    hits = (inside & (inwards > 0.0) | touches & ~inside & pressed) & (window_start <= 0.0)
+    hits = inside & (inwards > 0.0) & (window_start <= 0.0)
     return Shock(
         jnp.where(touches, zero, never), jnp.where(touches, velocity, never), jnp.where(buckled, zero, never), zero,
-        jnp.where(hits, 1.0, zero), zero, zero, zero, zero, never, never, never, never,
+        holds(compression, first), jax.lax.stop_gradient(jnp.maximum(compression, 0.0)), jnp.where(hits, 1.0, zero),
+        zero, zero, zero, zero, never, never, never, never,
     )  # fmt: skip
 
 
-def nothing(like: Array) -> Shock:
-    """Sums at the start of a window of a periodic motion."""
-    zero = jnp.zeros_like(like)
+def holds(compression: Array, first: Array | bool) -> Array:
+    """`Shock.held` of a mass at this compression of a wall [m]; `first`: whether that is the first side of two."""
+    return jnp.where(compression > 0.0, jnp.where(first, 1.0, -1.0), jnp.zeros_like(compression))
+
+
+def nothing(compression: Array, first: Array | bool) -> Shock:
+    """Sums at the start of a window of a periodic motion (see `holds`)."""
+    zero = jnp.zeros_like(compression)
     never = zero + jnp.nan
-    return Shock(never, never, never, zero, zero, zero, zero, zero, zero, never, never, never, never)
+    return Shock(
+        never,
+        never,
+        never,
+        zero,
+        holds(compression, first),
+        jnp.maximum(compression, 0.0),
+        zero,
+        zero,
+        zero,
+        zero,
+        zero,
+        never,
+        never,
+        never,
+        never,
+    )
 
 
 def update(sums: Shock, now: Push) -> Shock:
     """Sums after one more stretch of time."""
-    first = now.entered & jnp.isnan(sums.first_time)
+    touched = (sums.first_time > 0.0) & ~(sums.deepest > now.rounded)  # what came before the first contact
+    first = now.entered & (jnp.isnan(sums.first_time) | touched)
+    least = OF_DEEPEST * sums.deepest + now.rounded
+    gone = jnp.where(sums.held > 0.0, now.low < -least, now.high > least - now.room)
+    held = jnp.where(gone, 0.0, sums.held)
+    one, other = now.high > least, now.low < -now.room - least
+    struck = one & (held <= 0.0) | other & (held >= 0.0)
     away = jnp.where(now.left, 1.0, sums.away)
     back = now.back & (away > 0.0)
     sums = sums._replace(
@@ -81,12 +132,14 @@ def update(sums: Shock, now: Push) -> Shock:
         first_velocity=jnp.where(first, now.velocity, sums.first_velocity),
         buckling_time=jnp.where(now.buckled, now.time, sums.buckling_time),
         away=jnp.where(back | now.entered, 0.0, away),
+        held=jnp.where(one, 1.0, jnp.where(other, -1.0, held)),
+        deepest=jax.lax.stop_gradient(jnp.maximum(sums.deepest, jnp.maximum(now.high, -now.low - now.room))),
     )
     part = now.within
     if part is None:
         return sums
     return sums._replace(
-        impacts=sums.impacts + choice(now.entered & part.event, 1.0, 0.0, part.force),
+        impacts=sums.impacts + choice(struck & part.struck, 1.0, 0.0, part.force),
         peak=jnp.maximum(sums.peak, part.force),
         contact_time=sums.contact_time + part.pressed,
         impulse=sums.impulse + part.impulse,
@@ -96,6 +149,13 @@ def update(sums: Shock, now: Push) -> Shock:
         left=jnp.where(now.left & part.event, now.time, sums.left),
         returned=jnp.where(back & part.back, now.back_time, sums.returned),
     )
+
+
+def without_touch(sums: Shock, rounded: Array | float) -> Shock:
+    """The sums of a run: without a first and a last contact if the mass has at most touched the wall. `rounded`: see there."""
+    never = (sums.first_time > 0.0) & ~(sums.deepest > rounded)
+    names = ("first_time", "first_velocity", "rebound", "separation", "left", "returned")
+    return sums._replace(**{name: jnp.where(never, jnp.nan, getattr(sums, name)) for name in names})
 
 
 def merged(one: Shock, other: Shock) -> Shock:
@@ -110,6 +170,8 @@ def merged(one: Shock, other: Shock) -> Shock:
         first_velocity=jnp.where(first, one.first_velocity, other.first_velocity),
         buckling_time=jnp.where(buckled, one.buckling_time, other.buckling_time),
         away=jnp.maximum(one.away, other.away),
+        held=jnp.where(one.held != 0.0, one.held, other.held),
+        deepest=jnp.maximum(one.deepest, other.deepest),
         impacts=one.impacts + other.impacts,
         peak=jnp.maximum(one.peak, other.peak),
         contact_time=one.contact_time + other.contact_time,

@@ -11,13 +11,14 @@ class Within(NamedTuple):
     """The part of a stretch of time that lies in the window.
 
     Attributes:
-        event, back: whether the event of the stretch, and the return through x = 0, lie in the window.
+        event, back, struck: whether the event of the stretch, the return through x = 0, and the begin of an impact lie in the window.
         force: largest force [N]. pressed: how long there is a force [s]. impulse: integral of the force [N s].
         compression: largest compression [m].
     """
 
     event: Array
     back: Array
+    struck: Array
     force: Array
     pressed: Array
     impulse: Array
@@ -35,6 +36,9 @@ class Push(NamedTuple):
         buckled: whether the force reaches the criterion for the first time.
         back: whether the mass passes x = 0 from the side of the wall, or leaves a wall that reaches to x = 0 (gap <= 0).
         back_time: when it does so [s].
+        low, high: smallest and largest compression of the wall, or of the first of two sides [m]; of a step those at its end.
+        room: distance of the two faces [m], infinite with one.
+        rounded: depth that rounding may decide [m] (`impacts.rounded`).
         within: the part in the window; None if no part is in the window.
     """
 
@@ -46,4 +50,8 @@ class Push(NamedTuple):
     buckled: Array
     back: Array
     back_time: Array
+    low: Array
+    high: Array
+    room: Array
+    rounded: Array | float
     within: Within | None = None

@@ -1,4 +1,8 @@
-"""Slip in the window: distance, number of phases, largest speed, time stuck, net drift."""
+"""Slip in the window: distance, number of phases, largest speed, time stuck, net drift.
+
+A contact slips where the friction that would hold it exceeds mu_s F_n by more than rounding may decide (`holds_to`). A force that is equal
+to the limit, whatever sum of parameters makes it, holds. Every law of both engines takes its limit from here.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,15 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from kernels.numerics.numbers import Array, by_width
 from kernels.observables.interval import Interval
+
+ROUNDED = (1e-14, 4e-7)  # of the limit of friction, in float64 and in float32
+
+
+def holds_to(limit: Array) -> Array:
+    """The largest friction [N] that holds a contact with this limit of friction; of a coefficient, the coefficient to compare with."""
+    return limit * (1.0 + by_width(limit, *ROUNDED))
 
 
 class Slip(NamedTuple):

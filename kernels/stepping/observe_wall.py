@@ -24,9 +24,12 @@ def init(body: Body, state: StepState, window_start: Array) -> tuple[impacts.Sho
     """The sums of each wall at t = 0, where the oscillator is in `state`."""
     walls = zip(body.walls, state.memory.walls, strict=True)
     return tuple(
-        impacts.init(0.0 * body.one, compression(wall, state.x), state.v, _side(wall, state.x), crush.buckled > 0.0, window_start)
+        impacts.init(
+            0.0 * body.one, compression(wall, state.x), state.v, _side(wall, state.x), crush.buckled > 0.0, window_start,
+            first=_side(wall, state.x) == wall.stands,
+        )
         for wall, crush in walls
-    )
+    )  # fmt: skip
 
 
 def update(
@@ -64,6 +67,8 @@ def push(
     pushed, pushes = before.force > 0.0, after.force > 0.0
     parted, met = pushed & ~pushes, ~pushed & pushes
     buckled = after.buckled > before.buckled
+    at_first = wall.stands * end.x - wall.gap  # compression of the first wall
+    at_first = at_first if end.rest is None else at_first + wall.stands * end.rest
 
     def crossing(low: Array, high: Array) -> Array:
         """The fraction of the step, in [0, 1], at which a line from `low` to `high` crosses 0."""
@@ -92,9 +97,11 @@ def push(
             larger: Array = jnp.maximum(low + (high - low) * part.start, low + (high - low) * part.end)
             return jnp.where(part.end > part.start, jnp.maximum(larger, 0.0), 0.0)
 
+        struck = jnp.clip((wall.rounded - y0) / jnp.where(y > y0, y - y0, 1.0), 0.0, 1.0)
         return Within(
             event=(part.start <= place) & (place < part.end),
             back=(part.start <= homeward) & (homeward < part.end),
+            struck=(part.start <= struck) & ((struck < part.end) | (part.end >= 1.0)),
             force=at_ends(before.force, after.force),
             pressed=pressed,
             impulse=0.5 * pressed * (before.force + after.force),
@@ -110,5 +117,9 @@ def push(
         buckled=buckled,
         back=jnp.where(wall.gap > 0.0, (x0 > 0.0) & (x <= 0.0), left),
         back_time=jnp.where(wall.gap > 0.0, since + h * homeward, instant),
+        low=at_first,
+        high=at_first,
+        room=wall.room,
+        rounded=wall.rounded,
         within=None if part is None else within(part),
     )

@@ -20,6 +20,7 @@ from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
+from kernels.observables.slip import holds_to
 
 Touches = tuple[Touch, ...]
 # Products of matrices and lists of lanes are written out term by term up to this number of terms. That reaches the speed of the vector
@@ -272,6 +273,7 @@ def build(key: StructureKey, p: dict[str, Any]) -> tuple[Structure, Loads]:
         centre = (*centres, *[jnp.zeros_like(centres[0])] * (kind.axes - len(centres)))
         if kind.axes > 1:
             plain |= {name: of(name, names) for name in ("mu_s", "mu_d", "k_t", "c_t")}
+            plain["mu_s"] = holds_to(plain["mu_s"])
         else:
             plain |= dict.fromkeys(("mu_s", "mu_d", "k_t", "c_t"), 0.0 * plain["gap"])
         groups.append(ImpactSliding(kind, **plain, centre=centre))

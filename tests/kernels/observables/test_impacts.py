@@ -124,3 +124,47 @@ def test_starts_and_returns_have_their_closed_form(scheme, allowed):
 def test_the_wall_that_reaches_to_zero_is_left_where_the_mass_returns():
     found = run("exact", {"k_n": 100.0, "gap": np.array([0.0, -0.05]), "v0": 1.0, "end": 1.0, "normal_force": 0.0}, count=2)
     np.testing.assert_array_equal(found["return_time"], found["exit_time"])
+
+
+STIFF = np.linspace(50.0, 500.0, 12)
+OSCILLATOR = {"m": 1.0, "k": 1.0, "x0": -1.0, "k_n": 100.0, "normal_force": 0.0, "end": 10.0 * math.pi}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "rk54"])
+def test_a_weight_laid_on_a_spring_hits_it_once_though_it_comes_back_to_the_face(scheme, sides):
+    p = {"k_n": STIFF, "gap": 0.0, "sides": sides, "load": 1.0, "end": 20.0, "normal_force": 0.0}
+    found = run(scheme, p, count=12)
+    assert found["impacts"].tolist() == [1.0] * 12
+    assert (found["first_contact_time"] == 0.0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gap", [1.0, 0.3, 0.0])
+def test_a_mass_that_just_reaches_a_face_has_no_impact_and_one_that_goes_deeper_has_all(gap):
+    # x = middle - cos t turns at x = gap in every period; with the middle at gap - 1 + deeper it enters five times
+    deeper = np.array([-1e-9, 0.0, 1e-9, 1e-6])
+    middle = gap - 1.0 + deeper
+    found = run("exact", OSCILLATOR | {"gap": gap, "load": middle, "x0": middle - 1.0}, count=4)
+    assert found["impacts"].tolist() == [0.0, 0.0, 5.0, 5.0]
+    assert np.isnan(found["first_contact_time"]).tolist() == [True, True, False, False]
+    assert np.isnan(found["exit_time"]).tolist() == [True, True, False, False]
+    enters = math.pi - np.arccos(1.0 - deeper[2:])
+    assert found["first_contact_time"][2:] == pytest.approx(enters, abs=1e-7)
+
+
+@pytest.mark.slow
+def test_the_list_of_impacts_is_what_a_run_counts_wherever_it_starts():
+    x0, v0 = np.repeat([-0.1, 0.0, 0.05, 0.08], 3), np.tile([-0.5, 0.0, 0.5], 4)
+    p = {"k": 20.0, "gap": 0.05, "k_n": 300.0, "a0": 3.0, "omega": 5.0, "end": 3.0, "normal_force": 0.0}
+    for sides in (1, 2):
+        counted = run("exact", p | {"sides": sides, "x0": x0, "v0": v0}, count=12)["impacts"]
+        hits = [kernels.impacts("stop", p | {"sides": sides, "x0": float(x), "v0": float(v)}) for x, v in zip(x0, v0, strict=True)]
+        assert [len(each["time"]) for each in hits] == counted.tolist()
+    between = {"k": 20.0, "gap": 0.05, "left_gap": 0.02, "k_n": 300.0, "left_k_n": 100.0, "a0": 3.0, "omega": 5.0, "end": 3.0}
+    found = kernels.simulate("two_walls", between | {"normal_force": 0.0})
+    assert len(kernels.impacts("two_walls", between | {"normal_force": 0.0})["time"]) == float(found["impacts"]) > 3.0
+    # an impact before the window is in the list, with all of its impulse
+    early = kernels.impacts("stop", {"v0": 1.0, "gap": 0.1, "k_n": 100.0, "end": 1.0, "window_start": 0.9, "normal_force": 0.0})
+    assert early["impulse"] == pytest.approx([2.0], rel=1e-12)
