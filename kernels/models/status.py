@@ -20,7 +20,11 @@ class Status(IntEnum):
     NOT_FINITE = 1, "a parameter is not a finite number"
     OUT_OF_BOUNDS = 2, "a parameter is out of its bounds"
     RULE_BROKEN = 3, "the parameters contradict each other (see `tribosweep list rules`)"
-    TOO_MANY_EVENTS = 4, "more events than the bound of a run: shorten [time] end or lower the frequencies"
+    TOO_MANY_EVENTS = (
+        4,
+        "more than 1,000,000 events, or steps of their search: [time] end is too long beside 1 / omega, sqrt(m / k_n), sqrt(m / k_t) or m / c, "
+        "m / c_n, m / c_t; shorten it, lower the stiffness or the damping, or take a time scheme",
+    )
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
     TOO_MANY_STEPS = 7, "more steps than the bound of a run: shorten [time] end, loosen the tolerance, or lower the stiffness"

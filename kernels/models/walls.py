@@ -66,7 +66,8 @@ BUCKLING_PARAMETERS = (
 )  # fmt: skip
 
 SHOCK_OBSERVABLES = (
-    Quantity("impacts", "", "impacts on the wall in the window, touches of its face apart; a start inside it is one if the mass moves inwards", kind="integer"),
+    Quantity("impacts", "", "impacts on the wall in the window, touches of its face apart; a start inside it is one if the mass moves "
+             "inwards", kind="integer"),
     Quantity("peak_force", "N", "largest force of the wall in the window", r"F_\mathrm{max}"),
     Quantity("contact_time", "s", "time of the window in which the wall pushes", r"t_\mathrm{contact}"),
     Quantity("contact_ratio", "1", "part of the window in which the wall pushes", r"r_\mathrm{contact}"),

@@ -29,7 +29,8 @@ def rounded(p: dict[str, Any], gap: Array) -> Array:
     square = p["omega"] ** 2 + p["k"] / p["m"]
     force = p["m"] * jnp.abs(p["a0"]) + jnp.abs(p["load"]) + jnp.abs(p.get("f0", 0.0))
     length = jnp.abs(gap) + jnp.abs(p["x0"]) + jnp.abs(p["v0"]) / jnp.sqrt(square) + force / (p["m"] * square)
-    return by_width(length, *ROUNDED) * length
+    depth: Array = by_width(length, *ROUNDED) * length
+    return depth
 
 
 class Shock(NamedTuple):
