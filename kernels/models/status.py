@@ -22,8 +22,10 @@ class Status(IntEnum):
     RULE_BROKEN = 3, "the parameters contradict each other (see `tribosweep list rules`)"
     TOO_MANY_EVENTS = (
         4,
-        "more than 1,000,000 events, or steps of their search: [time] end is too long beside 1 / omega, sqrt(m / k_n), sqrt(m / k_t) or m / c, "
-        "m / c_n, m / c_t; shorten it, lower the stiffness or the damping, or take a time scheme",
+        (
+            "more than 1,000,000 events, or steps of their search: [time] end is too long beside 1 / omega, sqrt(m / k_n), sqrt(m / k_t) "
+            "or m / c, m / c_n, m / c_t; shorten it, lower the stiffness or the damping, or take a time scheme"
+        ),
     )
     OVERFLOW = 5, "a result is not a finite number"
     STEP_TOO_SMALL = 6, "the scheme needs a step below smallest_step: lower it, or the demand (tolerance, retries)"
