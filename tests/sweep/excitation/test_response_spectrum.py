@@ -5,7 +5,7 @@ import pytest
 
 from sweep.excitation.response_spectrum import response_spectrum
 
-FINE = 0.0014  # how much too small a peak may be found
+FINE = 1e-6  # how much too small a peak may be found
 
 
 def newmark(ground, step, period, damping, parts):
@@ -33,6 +33,41 @@ def test_peaks_are_those_of_newmark_with_a_tiny_step(period, step, damping):
     peaks = newmark(ground, step, period, damping, round(step / (period / 600.0)) + 40)
     got = np.array([found.displacement[0], found.velocity[0], found.acceleration[0]])
     assert got == pytest.approx(peaks, rel=2.5e-3)
+
+
+def finely(ground, step, period, damping, parts):
+    """Peaks at `parts` instants of each step and during one period after the record, by the state-transition matrix of a linear load."""
+    from scipy.linalg import expm
+
+    omega, h = 2.0 * np.pi / period, step / parts
+    knots = np.append(ground, 0.0)
+    load = np.interp(np.arange((len(knots) - 1) * parts + 1), parts * np.arange(len(knots)), knots)
+    load = -np.append(load, np.zeros(int(period / h) + 1))
+    # state: u, u', force, its rise per instant
+    matrix = np.array([[0, 1, 0, 0], [-(omega**2), -2 * damping * omega, 1, 0], [0, 0, 0, 1 / h], [0, 0, 0, 0]], float)
+    step_of = expm(h * matrix)
+    state, peaks = np.zeros(2), np.zeros(3)
+    for force, rise in zip(load, np.diff(load, append=0.0), strict=True):
+        u, v = state
+        peaks = np.maximum(peaks, np.abs([u, v, omega**2 * u + 2.0 * damping * omega * v]))
+        state = (step_of @ [u, v, force, rise])[:2]
+    return peaks
+
+
+@pytest.mark.parametrize(("period", "step"), [(0.03, 0.01), (0.1, 0.01), (0.05, 0.05)])
+@pytest.mark.parametrize("damping", [0.0, 0.05])
+def test_peaks_inside_steps_are_found(period, step, damping):
+    ground = np.random.default_rng(5).normal(size=12)
+    found = response_spectrum(ground, step, period, damping)
+    parts = 1500  # peaks are found to (2 pi step / (parts period))^2 / 8
+    got = np.array([found.displacement[0], found.velocity[0], found.acceleration[0]])
+    assert got == pytest.approx(finely(ground, step, period, damping, parts), rel=3e-6)
+
+
+def test_a_soft_oscillator_has_its_largest_speed_where_the_ground_stands_still():
+    """Of a period that is long beside the record, u' is minus the speed of the ground, largest at 0.625 of the first step."""
+    found = response_spectrum([1.0, -0.6], 0.01, [1e6], damping=0.0)
+    assert found.velocity[0] == pytest.approx(0.003125, rel=1e-9)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.8, 1.7, 4.0])
