@@ -27,6 +27,7 @@ def main() -> None:
     out = given.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     if not given.quick:
+        print("executing the pages of", " and ".join(tutorials.FOLDERS), flush=True)
         stop_if(tutorials.execute(DOCS, out / "work", given.update), "tutorials that differ:")
     pages = out / "pages"
     copy_pages(pages)
@@ -37,6 +38,7 @@ def main() -> None:
     validation = pages / "validation.md"
     validation.write_text(validation.read_text(encoding="utf-8").replace(VERIFIED, values), encoding="utf-8")
     shutil.copy(SETTINGS, out)
+    print("building the site", flush=True)
     build(out)
     stop_if(broken_links(out / "html"), "links that lead nowhere:")
     print(out / "html" / "index.html")
@@ -45,8 +47,11 @@ def main() -> None:
 def checked_values() -> str:
     """The table of published values, computed; exits with a message if one is missed."""
     from sweep.analysis.verification import FAIL, verify
+    from sweep.cli.terminal import progress
 
-    verdicts = verify()
+    print("computing published values", flush=True)
+    with progress("values"):
+        verdicts = verify()
     missed = [f"{v.case} by {v.scheme}, {v.quantity}: {v.computed:.9g}, published {v.published:.9g}" for v in verdicts if v.verdict == FAIL]
     stop_if(missed, "published values that are missed:")
     return reference.published_values(verdicts)

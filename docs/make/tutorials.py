@@ -60,6 +60,7 @@ class Tutorial:
         self.work.mkdir(parents=True)
         for fence in FENCE.finditer(text):
             where = f"{self.page.name}, line {text.count(chr(10), 0, fence.start()) + 1}"
+            sys.stderr.write(f"{where}\n")  # a page takes minutes
             try:
                 printed = self.step(fence["language"], fence["file"], fence["code"], names)
             except Exception as error:  # whatever the code of a page raises

@@ -16,14 +16,13 @@ from kernels.batch.program_key import ProgramKey
 from kernels.batch.programs import depends_on
 from kernels.batch.programs import program as program_of
 from kernels.runtime import jax_setup, memory_maps, program_cache
-from kernels.runtime.stderr_filter import without_false_alarm
+from kernels.runtime.compiling import compiling
 
 # Threads prepare and finish batches side by side. One batch at a time is on the devices, one is traced, and each core compiles one.
 DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
 PROGRAMS: dict[Any, Callable[..., Any]] = {}  # compiled in this process
 _BEING_MADE: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
 _REMAINING = [0]  # number of memory maps after programs were last forgotten
-IN_WORK: list[str] = []  # the programs that are traced or compiled now, in words
 
 Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype]]
 
@@ -61,12 +60,8 @@ def compiled(key: ProgramKey, devices: int, shapes: Shapes, lanes: tuple[str, ..
             return known, 0.0
         begun = time.perf_counter()
         make_room()
-        IN_WORK.append(str(key))
-        try:
-            with without_false_alarm():
-                PROGRAMS[whole] = made = program_cache.kept(whole, make, works, depends_on(key))
-        finally:
-            IN_WORK.remove(str(key))
+        with compiling(str(key)):
+            PROGRAMS[whole] = made = program_cache.kept(whole, make, works, depends_on(key))
         return made, time.perf_counter() - begun
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from kernels.runtime.stderr_filter import without_false_alarm
+
 _STARTED = "jax._src.xla_bridge:backends_are_initialized"
 _CACHE = "jax._src.compilation_cache:_cache"
 _CACHE_CHOSEN = "jax._src.compilation_cache:_cache_initialized"
@@ -92,7 +94,6 @@ def keep_programs_in(files: Any) -> bool:
 
 def _quietly(load: Callable[..., Any]) -> Callable[..., Any]:
     """A function that loads a kept program, without XLA's false alarms."""
-    from kernels.runtime.stderr_filter import without_false_alarm
 
     @functools.wraps(load)
     def loading(*told: Any, **more: Any) -> Any:

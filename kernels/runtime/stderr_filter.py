@@ -8,8 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from kernels.runtime import program_cache
-
 # XLA tells LLVM to avoid gather and scatter instructions, and lists that preference among the CPU features that a program needs. The
 # features of the host list no preferences. So XLA warns of crashes when it loads the program, in two lines of 3 kB each (jax issue 38445).
 # A feature that is really missing has a line of its own, which passes the filter. XLA also puts an alarm in a box of asterisks if a program
@@ -27,11 +25,6 @@ _held: list[tuple[int, threading.Thread] | None] = []  # the result of `_hold`, 
 @contextmanager
 def without_false_alarm() -> Iterator[None]:
     """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
-    import jax
-
-    if not (program_cache.in_use() or jax.config.jax_compilation_cache_dir):  # type: ignore[attr-defined]
-        yield
-        return
     with _HOLDING:  # of simultaneous users the first installs the filter, and the last removes it
         held = _held[-1] if _held else _hold()
         _held.append(held)

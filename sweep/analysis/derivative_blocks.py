@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from kernels.runtime import program_cache
+from kernels.runtime.compiling import compiling
 
 Columns = Mapping[str, np.ndarray]
 Shared = Callable[[np.ndarray], tuple[Columns, Any]]
@@ -69,12 +71,14 @@ def in_blocks(
     count: int,
     width: int,
     shared: Shared | None = None,
+    new: str = "",
 ) -> dict[Any, np.ndarray]:
     """Run `count` rows through a program of `compiled` or `compiled_values`, `width` lanes a call; the last row fills unused ones.
 
     Args:
         program: compiled. along, columns: (count, ...) each. count: number of rows. width: lanes of a call.
         shared: the rows of a call -> more columns of these rows, and what the program takes besides; None where it takes nothing.
+        new: what the program does, in words, if this is its first call, which compiles it.
 
     Returns:
         Observable -> (count, ...) values, including "status"; (observable, name) -> (count, ...) derivatives. The further axes are those of
@@ -85,7 +89,8 @@ def in_blocks(
         rows = np.minimum(np.arange(start, start + width), count - 1)
         own, others = ({name: each[rows] for name, each in some.items()} for some in (along, columns))
         more, besides = ({}, ()) if shared is None else shared(rows)
-        calls.append(program(own, {**others, **more}, besides))
+        with compiling(new) if new and not start else nullcontext():
+            calls.append(program(own, {**others, **more}, besides))
     found = [{name: np.asarray(each) for name, each in flatten(results).items()} for results in calls]
     return {name: np.concatenate([block[name] for block in found])[:count] for name in found[0]}
 

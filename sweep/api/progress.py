@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from sweep.io.pace import Pace
+
 Progress = Callable[[int, int], None]
 SELDOM = 0.2  # s between pictures of a bar in Jupyter
 
@@ -50,35 +52,33 @@ def terminal_bar(things: str) -> Iterator[Progress]:
 
     columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(things, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task, pace = bar.add_task(things, total=None), Pace()
+        yield lambda done, total: (bar.update if pace.goes_on(done, total) else bar.reset)(task, completed=done, total=total)
 
 
 def notebook_bar(things: str) -> Iterator[Progress]:
     """A bar below the cell of a notebook, which ends as a line; widgets are not needed."""
     from IPython.display import HTML, display
 
-    begun, known = time.monotonic(), [(0.0, 0, 0)]  # when a picture was drawn, and what it said
+    begun, drawn, pace = time.monotonic(), [0.0], Pace()  # drawn: when the last picture was
     handle: Any = display(HTML("<progress></progress> compiling and computing"), display_id=True)
 
     def update(done: int, total: int) -> None:
         now = time.monotonic()
-        if now - known[0][0] > SELDOM:
-            handle.update(HTML(f'<progress value="{done}" max="{total}"></progress> {described(done, total, things, now - begun)}'))
-            known[0] = (now, done, total)
-        else:
-            known[0] = (known[0][0], done, total)
+        pace.goes_on(done, total)
+        if now - drawn[0] > SELDOM:
+            handle.update(HTML(f'<progress value="{done}" max="{total}"></progress> {described(pace, things, now - begun)}'))
+            drawn[0] = now
 
     try:
         yield update
     finally:
-        _, done, total = known[0]
-        handle.update(HTML(described(done, total, things, time.monotonic() - begun)))
+        handle.update(HTML(described(pace, things, time.monotonic() - begun)))
 
 
-def described(done: int, total: int, things: str, seconds: float) -> str:
+def described(pace: Pace, things: str, seconds: float) -> str:
     """How far something is after so many seconds: "2,000 of 8,000 points, 0:00:03 left"."""
-    line = f"{done:,} of {total:,} {things}"
-    if 0 < done < total:
-        return f"{line}, {timedelta(seconds=round(seconds * (total - done) / done))} left"
+    line = f"{pace.done:,} of {pace.total:,} {things}"
+    if pace.left is not None and pace.done < pace.total:
+        return f"{line}, {timedelta(seconds=round(pace.left))} left"
     return f"{line} in {seconds:.2f} s"

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from sweep.io.pace import Pace
 from sweep.io.text import visible, visible_json
 
 PIPE_WIDTH = 100
@@ -147,12 +148,20 @@ class Doing(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """The description of `task`, or what is compiled."""
-        return Text(task.description if task.total else at_first(in_work()))
+        return Text(task.description if task.completed else at_first(in_work()))
+
+
+class Left(TimeRemainingColumn):
+    """A progress column with the time that is left, while nothing is compiled: nobody knows how long that takes."""
+
+    def render(self, task: Task) -> Text:
+        """The time that is left for `task`."""
+        return Text("") if in_work() else super().render(task)
 
 
 def in_work() -> Sequence[str]:
     """The programs that are being compiled, in words."""
-    from kernels.batch.compile import IN_WORK
+    from kernels.runtime.compiling import IN_WORK
 
     return tuple(IN_WORK)
 
@@ -190,12 +199,13 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
         with lines_of_progress(things) as update:
             yield update
         return
-    columns = (Doing(), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), TimeRemainingColumn())
+    columns = (Doing(), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), Left())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("computing", total=None)
+        task, pace = bar.add_task("computing", total=None), Pace()
 
         def show_bar(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
+            change = bar.update if pace.goes_on(done, total) else bar.reset  # which forgets the rate
+            change(task, completed=done, total=total, description=f"{done:,} of {total:,} {things}")
 
         yield show_bar
 
@@ -203,15 +213,14 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
     """Print a line of progress every LINE seconds, less often in a long run; see `progress`."""
-    begun, ended = time.monotonic(), threading.Event()
-    known: list[tuple[float, int, int]] = []  # when, done, total: at first and now
+    begun, ended, pace = time.monotonic(), threading.Event(), Pace()
 
     def update(done: int, total: int) -> None:
-        known[1:] = [(time.monotonic(), done, total)]
+        pace.goes_on(done, total)
 
     def talk() -> None:
         while not ended.wait(max(LINE, 0.01 * (time.monotonic() - begun))):
-            say(describe_progress(known, things, time.monotonic() - begun, in_work()))
+            say(describe_progress(pace, things, time.monotonic() - begun, in_work()))
 
     speaker = threading.Thread(target=talk, name="progress", daemon=True)
     try:
@@ -224,15 +233,15 @@ def lines_of_progress(things: str) -> Iterator[Callable[[int, int], None]]:
         ended.set()
 
 
-def describe_progress(known: Sequence[tuple[float, int, int]], things: str, elapsed: float, compiled: Sequence[str] = ()) -> str:
-    """A line of progress after `elapsed` seconds, from the (time, done, total) at first and now, and the programs being compiled."""
-    if not known or known[-1][1] == known[0][1]:  # nothing new is done
+def describe_progress(pace: Pace, things: str, elapsed: float, compiled: Sequence[str] = ()) -> str:
+    """A line of progress after `elapsed` seconds, from what is done and the programs being compiled."""
+    if pace.done == pace.first:  # nothing new is done
         return f"{elapsed:.0f} s: {at_first(compiled)}"
-    (since, before, _), (now, done, total) = known[0], known[-1]
-    line = f"{elapsed:.0f} s: {done:,} of {total:,} {things}, {int(100.0 * done / total) if total else 0} %"
-    if now > since:
-        rate = (done - before) / (now - since)
-        line += f", {rate:,.3g} {things}/s, {timedelta(seconds=round((total - done) / rate))} left"
+    line = f"{elapsed:.0f} s: {pace.done:,} of {pace.total:,} {things}, {int(100.0 * pace.done / pace.total) if pace.total else 0} %"
+    if compiled:
+        return f"{line}, {at_first(compiled)}"
+    if pace.rate is not None and pace.left is not None:
+        line += f", {pace.rate:,.3g} {things}/s, {timedelta(seconds=round(pace.left))} left"
     return line
 
 

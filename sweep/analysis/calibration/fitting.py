@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.runtime import stderr_filter
+from kernels.runtime.compiling import compiling
 from sweep.analysis.calibration.system import FitPoint, System
 from sweep.io.errors import ConfigError, Problem
 
@@ -111,7 +111,7 @@ def fit(
         residuals[which] = point.residuals
         jacobian[which] = np.nan_to_num(point.jacobian) * turning
         given = (asked, residuals, jacobian)
-        with stderr_filter.without_false_alarm() if state is None else nullcontext():
+        with compiling("steps of least squares") if state is None else nullcontext():
             state = begin(y, given) if state is None else state
             before = np.asarray(state.num_accepted_steps)
             y_new, state = advance(y, given, state, live)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ import numpy as np
 from kernels.models import Model
 from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS
-from kernels.runtime import stderr_filter
 from sweep.analysis.calibration.data import TRACED, Measurements
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.derivative_blocks import compiled, in_blocks
@@ -161,8 +159,8 @@ class System:
             columns["step"] = step * columns["step"]
         first = part.program is None
         part.program = part.program or program_of(self, part)  # from here on programs are kept, of which the filter must know
-        with stderr_filter.without_false_alarm() if first else nullcontext():
-            results = in_blocks(part.program, along, columns, len(shared), STEPPED_WIDTH if self.stepped else WIDTH)
+        width = STEPPED_WIDTH if self.stepped else WIDTH
+        results = in_blocks(part.program, along, columns, len(shared), width, new="runs with derivatives" if first else "")
         for place, name in part.names.items():
             where = (back, part.at[runs[mine]]) if part.at is not None and results[name].ndim > 1 else (back,)
             found.values[mine, place] = results[name][where]

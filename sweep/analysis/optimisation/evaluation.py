@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from kernels.batch.solve import check, solve
 from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS, Status
-from kernels.runtime import jax_setup, program_cache, stderr_filter
+from kernels.runtime import jax_setup, program_cache
 from sweep.analysis.calibration.system import COUNTED, placed
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.analysis.optimisation.functions import Constraint, Objective
@@ -125,8 +124,8 @@ class Evaluator:
         first = self._program is None
         self._program = self._program or program_of(self)
         self.runs += lanes * self.count
-        with stderr_filter.without_false_alarm() if first else nullcontext():
-            found = in_blocks(self._program, along, columns, lanes * self.count, STEPPED_WIDTH if self.stepped else WIDTH)
+        width = STEPPED_WIDTH if self.stepped else WIDTH
+        found = in_blocks(self._program, along, columns, lanes * self.count, width, new="rows with derivatives" if first else "")
         shape = (lanes, self.count)
         slopes = np.zeros((*shape, len(self.names), n))
         for place, name in enumerate(self.names):

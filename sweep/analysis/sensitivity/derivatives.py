@@ -14,7 +14,6 @@ import numpy as np
 from kernels.batch.solve import check
 from kernels.models.quantity import Quantity
 from kernels.models.status import RESULTS, SENTENCES, Status
-from kernels.runtime import stderr_filter
 from sweep.analysis.derivative_blocks import compiled, in_blocks
 from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 from sweep.analysis.sensitivity.results import Line, SensitivityRequest
@@ -109,10 +108,10 @@ def differentiate(
             return {RECORD: positions}, (bank,)
 
     key = (config.digest, tuple(observables), tuple(drawn))
-    if key not in PROGRAMS:
+    first = key not in PROGRAMS
+    if first:
         PROGRAMS[key] = program_of(config, tables, tuple(observables))
-    with stderr_filter.without_false_alarm():
-        found = in_blocks(PROGRAMS[key], drawn, others, points.count, WIDTH, shared)
+    found = in_blocks(PROGRAMS[key], drawn, others, points.count, WIDTH, shared, "rows with derivatives" if first else "")
     missed = rows_without_draw(config, points)
     return {name: np.where(missed, np.nan, values) if name != "status" else values for name, values in found.items()}
 

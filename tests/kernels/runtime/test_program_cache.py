@@ -323,10 +323,7 @@ def test_the_folder_is_that_of_the_specification(tmp_path: Path, monkeypatch: py
         ("*" * 31, False),
     ],
 )
-def test_only_the_false_alarm_is_held_back(
-    line: str, held_back: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(type(jax.config), "jax_compilation_cache_dir", "somewhere", raising=False)
+def test_only_the_false_alarm_is_held_back(line: str, held_back: bool, capfd: pytest.CaptureFixture[str]) -> None:
     with stderr_filter.without_false_alarm():
         os.write(2, f"before\n{line}\nafter".encode())
     said = capfd.readouterr().err
@@ -360,9 +357,8 @@ print(jax.jit(lambda x: jnp.sum(jnp.sin(x)[::2]))(jnp.arange(1000.0)), jax_priva
 @pytest.mark.slow
 def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
     code = """
-import os, sys, jax
+import os, sys
 from kernels.runtime import stderr_filter
-jax.config.update("jax_compilation_cache_dir", "/nowhere")
 with stderr_filter.without_false_alarm():
     for line in range(1000):
         print("last words", line, file=sys.stderr)

@@ -6,13 +6,11 @@ A run that lacks an event which was measured has the full measured number as its
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from kernels.models.status import RESULTS
-from kernels.runtime import stderr_filter
 from sweep.analysis.calibration.system import Part, System, runner_of
 from sweep.analysis.derivative_blocks import compiled_values, in_blocks
 
@@ -62,8 +60,7 @@ class NormalErrors:
             name: np.tile(each[distinct], (points,) + (1,) * (each.ndim - 1))
             for name, each in {**system.run_columns, **part.columns}.items()
         }
-        with stderr_filter.without_false_alarm() if first else nullcontext():
-            flat = in_blocks(self._programs[number], along, columns, points * len(distinct), WIDTH)
+        flat = in_blocks(self._programs[number], along, columns, points * len(distinct), WIDTH, new="runs of draws" if first else "")
         results = {name: each.reshape(points, len(distinct), *each.shape[1:]) for name, each in flat.items()}
         for place, name in part.names.items():
             here = np.flatnonzero((data.observable == place) & part.mine[data.run])

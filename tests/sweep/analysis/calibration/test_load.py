@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.runtime import stderr_filter
 from sweep import ConfigError, load
+from sweep.analysis import derivative_blocks
 from sweep.analysis.calibration import load as reading
 from sweep.analysis.calibration import system as system_module
 from sweep.analysis.calibration.analysis import check
@@ -111,7 +111,7 @@ def test_the_filter_of_stderr_is_asked_once_programs_are_kept(monkeypatch: pytes
         raise KeyboardInterrupt
 
     monkeypatch.setattr(system_module, "program_of", make)
-    monkeypatch.setattr(stderr_filter, "without_false_alarm", lambda: order.append("filter") or nullcontext())
+    monkeypatch.setattr(derivative_blocks, "compiling", lambda what: order.append(what) or nullcontext())
     pd.DataFrame(DROPS).to_csv("drops.csv", index=False)
     found = reading.load(STUDY)
     with pytest.raises(KeyboardInterrupt):
