@@ -85,7 +85,7 @@ def judge(config: Config, history: HalvingHistory, exact: np.ndarray, provenance
     schemes = scheme_names(config, points.schemes, design.count)
     halvings = np.maximum(np.isfinite(history.steps).sum(axis=0) - 1, 0)
     divisor = np.array([divisor_of(scheme) for scheme in schemes])
-    found = estimate(history.values, divisor)
+    found = estimate(history.values, divisor, history.refined)
     steps = history.steps[halvings, points.numbers]
     failed = ~has_results(history.statuses)
     others = {name: np.array([refined_by(scheme)[0] != name for scheme in schemes]) for name in leading(config)}

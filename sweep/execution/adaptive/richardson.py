@@ -20,7 +20,8 @@ class LimitEstimate:
         value: the finest result; NaN if there is none.
         order: p in error ~ h^p, where h is refined; NaN if the differences do not shrink, or if fewer than two exceed rounding.
         extrapolated: limit of the series with that order; NaN unless the last differences shrink steadily and have the same sign.
-        error: estimated |error| of `value`: its distance from the limit; without a limit, the larger of the last two differences.
+        error: estimated |error| of `value`: its distance from the limit; without a limit, the larger of the last two differences; NaN
+            if neither of these two results was finer than the one before.
     """
 
     value: np.ndarray
@@ -35,7 +36,7 @@ def agree(previous: np.ndarray, last: np.ndarray, digits: int) -> np.ndarray:
     return mask
 
 
-def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
+def estimate(values: np.ndarray, divisor: np.ndarray, refined: np.ndarray) -> LimitEstimate:
     """Estimate order, limit and error of series of results.
 
     h is divided by b from level to level. With error ~ h^p the differences d_n = v_n - v_(n-1) shrink by b^p, and the limit is
@@ -45,6 +46,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
     Args:
         values: (levels, n) results, level by level; NaN from where a series ends.
         divisor: (n,) b > 1.
+        refined: (levels, n) mask of the results that are finer than the one before; of others the difference tells nothing.
 
     Returns:
         See `LimitEstimate`. Source: L. F. Richardson, Phil. Trans. R. Soc. A 210 (1911), 307-357.
@@ -52,7 +54,7 @@ def estimate(values: np.ndarray, divisor: np.ndarray) -> LimitEstimate:
     columns = np.arange(values.shape[1])
     finest = np.isfinite(values).sum(axis=0) - 1
     value = values[finest, columns]
-    differences = np.diff(values, axis=0, prepend=np.nan)
+    differences = np.where(refined, np.diff(values, axis=0, prepend=np.nan), np.nan)
     level = np.arange(len(values))[:, np.newaxis]
     recent = np.where((level > finest - MEMORY) & (np.abs(differences) > ROUNDING * np.abs(values)), differences, np.nan)
     before, last = differences[np.maximum(finest - 1, 0), columns], differences[finest, columns]

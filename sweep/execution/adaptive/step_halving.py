@@ -14,8 +14,8 @@ import numpy as np
 from kernels.models.schemes import DOUBLE, EXACT
 from kernels.models.status import RESULTS, Status
 from sweep.design.points import Points
-from sweep.design.refinement import LARGEST_STEP, Convergence, refined_by
-from sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points, scheme_names
+from sweep.design.refinement import Convergence
+from sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points
 from sweep.execution.adaptive.richardson import agree
 from sweep.execution.shard import solve_points
 from sweep.study.config import Config
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STATUS = "status"
 STEPS = "accepted_steps"  # observable of every model
-MORE_STEPS = 1.1  # least growth factor of the number of steps if the bound limits the steps
+MORE_STEPS = 1.1  # least growth factor of the number of steps of a level that refines the one before
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,6 @@ class HalvingHistory:
             the event did not happen.
         steps: (levels, n) float64 steps that the scheme took, NaN if the point failed or was not refined so far.
         statuses: (n,) status sentence of the last row of every point.
-        bounded: (n,) mask of the points whose scheme chooses its steps, so that only the bound of the steps is refined.
         last: (n,) the last level that every point may have.
     """
 
@@ -47,7 +46,6 @@ class HalvingHistory:
     values: np.ndarray
     steps: np.ndarray
     statuses: np.ndarray
-    bounded: np.ndarray
     last: np.ndarray
 
     @property
@@ -55,16 +53,22 @@ class HalvingHistory:
         """The number of known levels."""
         return len(self.values)
 
-    def settled(self) -> np.ndarray:
-        """(n,) mask of the points whose last two results agree; false before three levels, because an order needs three results.
+    @property
+    def refined(self) -> np.ndarray:
+        """(levels, n) mask of the results that tell of the accuracy of the one before: they took more steps, or both are 0.
 
-        While a scheme chooses steps below their bound, a smaller bound hardly changes them. The agreement of two such results then means
-        nothing unless both are 0.
+        While a scheme chooses steps below their bound, a smaller bound hardly changes them; while a bound determines them, neither does a
+        smaller tolerance. The agreement of two such results means nothing.
         """
+        first = np.zeros((min(1, self.levels), self.design.count), dtype=bool)
+        more = (self.steps[1:] >= MORE_STEPS * self.steps[:-1]) | ((self.values[1:] == 0.0) & (self.values[:-1] == 0.0))
+        return np.vstack([first, more])
+
+    def settled(self) -> np.ndarray:
+        """(n,) mask of the points whose last two results agree; false before three levels, because an order needs three results."""
         before, last = self.values[1:-1], self.values[2:]
         never = np.isnan(before) & np.isnan(last) & np.isfinite(self.steps[1:-1]) & np.isfinite(self.steps[2:])  # twice without the event
-        refined = ~self.bounded | (self.steps[2:] >= MORE_STEPS * self.steps[1:-1]) | (last == 0.0)
-        mask: np.ndarray = (never | (agree(before, last, self.design.digits) & refined)).any(axis=0)
+        mask: np.ndarray = (never | (agree(before, last, self.design.digits) & self.refined[2:])).any(axis=0)
         return mask
 
     def unfinished(self) -> np.ndarray:
@@ -101,11 +105,9 @@ def has_results(statuses: np.ndarray) -> np.ndarray:
 def empty_history(config: Config) -> HalvingHistory:
     """The history of a study of which no level is computed yet."""
     design = convergence_design(config)
-    schemes = scheme_names(config, design.points(0, design.count).schemes, design.count)
     nothing = np.empty((0, design.count))
     well = np.full(design.count, Status.OK.sentence, dtype=object)
-    bounded = np.array([refined_by(scheme)[0] == LARGEST_STEP for scheme in schemes])
-    return HalvingHistory(config, design, nothing, nothing, well, bounded, last_levels(config))
+    return HalvingHistory(config, design, nothing, nothing, well, last_levels(config))
 
 
 def solve_exactly(config: Config) -> np.ndarray:
