@@ -132,7 +132,8 @@ def check_lines(path: Path, start: int) -> int:
             blank = next((found for found in LINES.finditer(data, start, end) if found[1]), None)
             if blank is not None:
                 raise wrong(blank.start(1), "is blank; a row has a cell for each column, which may be empty: leave the line out")
-        return end + len(re.match(rb"(?:\r\n|\r|\n)?", data[end : end + 2])[0])
+        last = data[end : end + 2]
+        return end + (2 if last == b"\r\n" else len(last[:1]))
 
 
 def line_of(data: Any, place: int) -> int:

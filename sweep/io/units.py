@@ -142,9 +142,9 @@ def _turning(unit: str) -> pint.Unit:
     return given
 
 
-def _dimension(unit: pint.Unit) -> tuple[float, dict[str, float]]:
+def _dimension(unit: pint.Unit) -> tuple[Any, dict[str, Any]]:
     """The power of the angle in a unit, and those of its other base units."""
-    powers = dict(_registry().get_root_units(unit)[1]._units)  # noqa: SLF001 - as above
+    powers: dict[str, Any] = dict(_registry().get_root_units(unit)[1]._units)  # noqa: SLF001 - as above
     return powers.pop("radian", 0), powers
 
 
