@@ -48,6 +48,10 @@ class Results(dict[str, Any]):
             return self[name]
         raise AttributeError(f"there is no {name!r}; {nearest(name, self)}there are {', '.join(self)}")
 
+    def __missing__(self, name: object) -> Any:
+        """The error of a name that is no entry."""
+        raise KeyError(f"there is no {name!r}; {nearest(name, self)}there are {', '.join(self)}")
+
     def __dir__(self) -> list[str]:
         """The names of the entries and of the methods."""
         return [*(name for name in self if name.isidentifier()), *super().__dir__()]

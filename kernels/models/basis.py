@@ -74,6 +74,11 @@ class Basis:
             if projection.ndim != 2 or len(projection) != count:
                 raise ValueError(f"projection must have {count} rows, one for each mode, not the shape {projection.shape}")
             object.__setattr__(self, "projection", projection)
+        for name, place in self.position.items():
+            if _array(place, f"the position of point {name!r}").shape:
+                raise ValueError(
+                    f"the position of point {name!r} is one number, its place along the structure [m], not {np.shape(place)} of them"
+                )
         for name, value in (("omega", omega), ("mass", mass), ("damping", damping), ("points", points), ("participation", participation)):
             object.__setattr__(self, name, value)
 

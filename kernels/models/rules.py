@@ -20,8 +20,9 @@ from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_an
 TONES = ("tone_a0", "tone_omega", "tone_phase")
 FRICTION_RULES = (
     Rule(("mu_s", "mu_d", "mu"),
-         "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever",
-         lambda p, _s: np.asarray(p["mu_s"]) < p["mu_d"],
+         "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever: give a stribeck_speed, "
+         "over which friction rises smoothly, or a greater mu_s",
+         lambda p, _s: (np.asarray(p["mu_s"]) < p["mu_d"]) & ~used(p.get("stribeck_speed", 0.0)),
          lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
          lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p) & ~presliding(p),

@@ -301,7 +301,7 @@ def calibration() -> Schema:
     """[calibration]."""
     compared = either(TEXT, table({"column": TEXT, **dict.fromkeys(("sd", "relative_sd", "weight"), either(NUMBER, TEXT))}, COMPARED_KEYS))
     compare: Schema = {"type": "object", "additionalProperties": compared}
-    source: dict[str, Schema] = {"file": TEXT, "settings": {"type": "object"}, "compare": compare}
+    source: dict[str, Schema] = {"file": TEXT, "time": TEXT, "settings": {"type": "object"}, "compare": compare}
     loop: dict[str, Schema] = {**source, "displacement": TEXT, "steady": {"type": "boolean"}}
     prior = table({"distribution": one_of(PRIORS), **dict.fromkeys(("mean", "std", "lower", "upper", "from", "mode", "to"), NUMBER)})
     whole: Schema = {"type": "integer", "minimum": 1}

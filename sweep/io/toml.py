@@ -19,6 +19,7 @@ Checked = TypeVar("Checked")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 DEEPEST = 32  # levels of tables and lists
 PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+DECIMAL_COMMA = re.compile(r"=[ \t]*+[-+]?\d++,\d")
 TOO_DEEP = re.compile(rf"{PART}(?:[ \t]*+\.[ \t]*+{PART}){{{DEEPEST}}}")
 
 
@@ -157,7 +158,10 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         said = str(error)
         twice = said.startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate"))
-        raise ValueError(f"a key is given twice {said[said.rfind('(') :]}" if twice else f"not TOML: {said}") from None
+        place = re.search(r"at line (\d+)", said)
+        wrong = text.split("\n")[int(place[1]) - 1] if place and int(place[1]) <= text.count("\n") + 1 else ""
+        comma = "; numbers have a decimal point, not a comma" if DECIMAL_COMMA.search(wrong) else ""
+        raise ValueError(f"a key is given twice {said[said.rfind('(') :]}" if twice else f"not TOML: {said}{comma}") from None
     except RecursionError:
         raise ValueError("not TOML: nested too deeply") from None
     except ValueError as error:

@@ -21,7 +21,6 @@ from sweep.study.schema import (
     TABLE,
     TIME_KEYS,
     Document,
-    Excitation,
     Range,
     Study,
     Sweep,
@@ -36,6 +35,7 @@ NEEDED = {
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
+DEFAULT_MODEL = str(Study.model_fields["model"].default)
 TOPICS = {section: section for section in ("study", "time", "sweep", "output", "excitation")}
 TOPICS |= dict.fromkeys(("structure", "supports", "loads"), "structures")  # section -> topic of `tribosweep list`
 
@@ -61,7 +61,8 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
 
     def problem(item: Mapping[str, Any]) -> Problem:
         location = [part for part in item["loc"] if part != "[key]"]
-        return Problem(dotted(location, single), describe(item, [str(part) for part in location if not isinstance(part, int)]))
+        words = [str(part) for part in location if not isinstance(part, int)]
+        return Problem(dotted(location, single), describe(item, words, model_of(raw)))
 
     kinds: dict[Any, list[Any]] = {}
     for item in found:
@@ -111,8 +112,14 @@ OF_LOADS = {"a0": "amplitude", "f0": "amplitude", "load": "constant", "table_for
 OF_LOADS |= dict.fromkeys(("pulse_f0", "pulse_a0"), "pulse_amplitude")  # what an oscillator calls the parameters of a load
 
 
-def describe(item: Mapping[str, Any], location: list[str]) -> str:
-    """Translate an error of pydantic for the author of the file."""
+def model_of(raw: Mapping[str, Any]) -> str:
+    """The name of the model that a study names; the default where it names none."""
+    study = raw.get("study")
+    return str(study.get("model", DEFAULT_MODEL)) if isinstance(study, dict) else DEFAULT_MODEL
+
+
+def describe(item: Mapping[str, Any], location: list[str], model: str = "") -> str:
+    """Translate an error of pydantic for the author of the file, whose study has the `model` of that name."""
     if item["type"] == "extra_forbidden":
         alias = ALIASES.get(location[-1]) if location[:-1] == ["sweep"] else None
         known, topic = keys_of(location[:-1]), TOPICS.get(location[0], "")
@@ -123,7 +130,8 @@ def describe(item: Mapping[str, Any], location: list[str]) -> str:
                 return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
             if nearest_spelling(location[-1], known, SURE):  # of this part rather than of another section
                 return f"unknown key; {advise(location[-1], known, topic)}"
-        return home_of(location[-1]) or f"unknown key; {advise(location[-1], known, topic)}"
+        home = home_of(location[-1], ".".join(location[:-1]), model)
+        return home or f"unknown key; {advise(location[-1], known, topic)}{of_models(location[-1])}"
     expected = TYPES.get(item["type"])
     return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
 
@@ -168,15 +176,29 @@ def parameter_keys(table: TableSchema) -> dict[str, Any]:
     return {name: value for name in own if (value := getattr(table, name)) is not None}
 
 
-def home_of(name: str) -> str:
-    """The section to which a misplaced key belongs; empty if no section has it."""
+def home_of(name: str, section: str = "", model: str = "") -> str:
+    """The sections to which a misplaced key belongs; empty if no section that such a study may have has it.
+
+    Args:
+        name: the key. section: where it stands, such as "excitation"; parts of that section come first, and no other ones then.
+        model: name of the model of the study; empty: [parameters] are not looked at.
+    """
     if name in TIME_KEYS or name in Time.model_fields:
-        return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}"
-    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, **OUTPUT, "excitation": Excitation}
-    section = next((title for title, shape in shapes.items() if name in shape.model_fields), "")
-    if not section and any(name == q.name for model in MODELS.values() for q in model.parameters):
-        section = "parameters"
-    return f"belongs in [{section}], as {section}.{name}" if section else ""
+        return f"belongs in [time], as time.{TIME_KEYS.get(name, name)}" if section != "time" else ""
+    shapes: dict[str, type[TableSchema]] = {"study": Study, "sweep": Sweep, **OUTPUT, **EXCITATION}
+    if section != "excitation" and SYNONYMS.get(name.lower(), "") in TIME_KEYS:
+        del shapes["excitation.random"]  # the duration of a run rather than that of a draw
+    homes = [title for title, shape in shapes.items() if name in shape.model_fields and title != section]
+    homes = [title for title in homes if section and title.startswith(f"{section}.")] or homes
+    if not homes and model in MODELS and any(name == q.name for q in MODELS[model].parameters):
+        homes = ["parameters"]
+    return f"belongs in {' or '.join(f'[{home}], as {home}.{name}' for home in homes)}" if homes else ""
+
+
+def of_models(name: str) -> str:
+    """A remark on a name that is a parameter of oscillators; empty for other names."""
+    models = [model.name for model in MODELS.values() if any(name == q.name for q in model.parameters)]
+    return f"; it is a parameter of the models {', '.join(models)}" if models else ""
 
 
 def belongs(name: str, model: Model) -> str:
@@ -184,7 +206,9 @@ def belongs(name: str, model: Model) -> str:
     known = {q.name: q.description for q in model.parameters if q.name not in TIME_KEYS} | file_keys(model)
     timed = SYNONYMS.get(name.lower(), "")
     home = home_of(name) or (home_of(timed) if timed in TIME_KEYS else "")
-    return of_another(name, model) or home or f"unknown parameter; {advise(name, known, PARAMETERS)}"
+    parts = [part for part, shape in PARTS.items() if model.structure is not None and name in shape.model_fields]
+    part = f"belongs in a table of {' or '.join(f'[{part}]' for part in parts)}, such as [{parts[0]}.NAME]" if parts else ""
+    return part or of_another(name, model) or home or f"unknown parameter; {advise(name, known, PARAMETERS)}"
 
 
 def of_another(name: str, model: Model) -> str:

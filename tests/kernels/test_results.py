@@ -40,6 +40,14 @@ def test_entries_are_attributes_with_units_and_words(found: Results) -> None:
     assert "power                float64[2] W" in repr(MADE)
 
 
+def test_a_name_that_is_no_entry_is_told_with_the_nearest() -> None:
+    with pytest.raises(KeyError, match=r"there is no 'powr'; did you mean 'power'.*there are power, status"):
+        _ = MADE["powr"]
+    with pytest.raises(KeyError, match="there is no 3; "):
+        _ = MADE[3]  # type: ignore[index]
+    assert MADE.get("powr") is None
+
+
 def test_one_oscillator_is_told_in_words() -> None:
     one = kernels.simulate("rubbing_mass", {**RUBS, "mu": 0.9})
     assert one.in_words()["regime"] == "stick"

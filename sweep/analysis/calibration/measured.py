@@ -23,14 +23,12 @@ from sweep.analysis.calibration.sheet import (
     read_setting,
     read_sheet,
 )
-from sweep.analysis.calibration.sources import ON_PATH, Compared, Source, in_time
+from sweep.analysis.calibration.sources import ON_PATH, TIME_COLUMN, Compared, Source, in_time
 from sweep.io.errors import Findings, Problem, advise, first_of
 from sweep.io.tables import MOST_NUMBERS
 from sweep.io.values import padded, read_value, written
 from sweep.study.document import belongs
 from sweep.study.schema import TIME_KEYS
-
-TIME_COLUMN = "time"
 
 
 class MeasuredRows:
@@ -142,7 +140,7 @@ def read_data(
         if source.traced:
             part, keep = read_trace(source, sheet, model, free, known, stepped, problems)
             if stepped and all(each.traced for each in sources):
-                check_end(sheet, part.times, np.flatnonzero(keep), model, study, problems)
+                check_end(sheet, part.times, np.flatnonzero(keep), source.time, model, study, problems)
         elif loop:
             part = read_loop(source, sheet, model, free, known, study, problems)
             keep = np.ones(sheet.count, dtype=bool)
@@ -204,20 +202,18 @@ def read_trace(
 
     Each run of the exact engine ends at its sample; those of a time scheme (`stepped`) share the run that ends at the last sample.
     """
-    check_columns(sheet, [TIME_COLUMN, *known], problems)
+    check_columns(sheet, [source.time, *known], problems)
     path = source.path.removesuffix(".file")
     times = np.zeros(sheet.count)
-    if TIME_COLUMN not in sheet.columns:
-        problems.append(
-            Problem(source.path, f"{sheet.label} has no column {TIME_COLUMN!r} [s]; {advise(TIME_COLUMN, list(sheet.columns))}")
-        )
+    if source.time not in sheet.columns:
+        problems.append(Problem(sheet.label, without_time(source, sheet, path)))
     else:
         before, found = len(problems), Findings()
-        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), problems)
+        times = read_measured(sheet, source.time, Quantity(source.time, "s", "time of a sample"), problems)
         wrong = np.flatnonzero(~(times >= 0.0)).tolist() if len(problems) == before else []
         message = "a sample has a time >= 0 (unit s)"
-        found.add_all(wrong, lambda row: Problem(sheet.place(TIME_COLUMN, row), f"{float(times[row])!r}: {message}"))
-        found.report(sheet.place(TIME_COLUMN), problems)
+        found.add_all(wrong, lambda row: Problem(sheet.place(source.time, row), f"{float(times[row])!r}: {message}"))
+        found.report(sheet.place(source.time), problems)
     keep = times > 0.0
     settings = settings_of(source, path, model, free, int(keep.sum()), problems)
     kept = times[keep]
@@ -226,8 +222,18 @@ def read_trace(
     return SourceRuns(settings, [f"{source.file.name}, {time:g} s" for time in kept], kept), keep
 
 
-def check_end(sheet: Sheet, times: np.ndarray, rows: np.ndarray, model: Model, study: Mapping[str, Any], problems: list[Problem]) -> None:
-    """Add a problem for each sample after the end of the run, if the study gives that. `times` are those of the `rows` of the sheet."""
+def without_time(source: Source, sheet: Sheet, path: str) -> str:
+    """What is said of a file without its column of the time."""
+    return f'has no column {source.time!r} [s]; {advise(source.time, list(sheet.columns))}; {path}.time = "..." says what it is called'
+
+
+def check_end(
+    sheet: Sheet, times: np.ndarray, rows: np.ndarray, column: str, model: Model, study: Mapping[str, Any], problems: list[Problem]
+) -> None:
+    """Add a problem for each sample after the end of the run, if the study gives that.
+
+    `times` are those of the `rows` of the sheet, from its `column`.
+    """
     given, said = study.get("time", {}).get("end"), list[Problem]()
     if given is None:
         return
@@ -235,8 +241,8 @@ def check_end(sheet: Sheet, times: np.ndarray, rows: np.ndarray, model: Model, s
     if not said:
         message = f"s is after the end of the run, time.end = {float(end):g} s: leave time.end out, and the run ends at its last sample"
         late = np.flatnonzero(times > float(end)).tolist()
-        found.add_all(late, lambda place: Problem(sheet.place(TIME_COLUMN, int(rows[place])), f"{float(times[place])!r} {message}"))
-        found.report(sheet.place(TIME_COLUMN), problems, "samples")
+        found.add_all(late, lambda place: Problem(sheet.place(column, int(rows[place])), f"{float(times[place])!r} {message}"))
+        found.report(sheet.place(column), problems, "samples")
 
 
 def settings_of(source: Source, path: str, model: Model, free: set[str], count: int, problems: list[Problem]) -> dict[str, np.ndarray]:
@@ -267,23 +273,25 @@ def read_loop(
 ) -> SourceRuns:
     """The runs of a loop of an imposed displacement, one per sample, in the order of the samples."""
     path, column = source.path.removesuffix(".file"), str(source.displacement)
-    check_columns(sheet, [column, TIME_COLUMN, *known], problems)
-    timed, found, before = TIME_COLUMN in sheet.columns, Findings(), len(problems)
+    check_columns(sheet, [column, source.time, *known], problems)
+    timed, found, before = source.time in sheet.columns, Findings(), len(problems)
     x, times = np.zeros(sheet.count), np.arange(float(sheet.count))
     if column not in sheet.columns:
-        found.add(f"{path}.displacement", f"{sheet.label} has no column {column!r} [m]; {advise(column, list(sheet.columns))}")
+        found.add(f"{path}.displacement", f"{source.file.name} has no column {column!r} [m]; {advise(column, list(sheet.columns))}")
     else:
         x = read_measured(sheet, column, Quantity(column, "m", "imposed displacement"), problems)
         gaps = np.flatnonzero(~np.isfinite(x)).tolist() if len(problems) == before else []
         found.add_all(gaps, lambda row: Problem(sheet.place(column, row), "missing: every sample of a loop has a displacement"))
+    if not timed and source.time != TIME_COLUMN:
+        problems.append(Problem(sheet.label, without_time(source, sheet, path)))
     if timed:
         told = len(problems)
-        times = read_measured(sheet, TIME_COLUMN, Quantity(TIME_COLUMN, "s", "time of a sample"), problems)
+        times = read_measured(sheet, source.time, Quantity(source.time, "s", "time of a sample"), problems)
         late = np.flatnonzero(~(np.diff(times) > 0.0)).tolist() if len(problems) == told else []
         message = "the times of a loop ascend from sample to sample"
-        found.add_all(late, lambda row: Problem(sheet.place(TIME_COLUMN, row + 1), message))
+        found.add_all(late, lambda row: Problem(sheet.place(source.time, row + 1), message))
     if sheet.count < 2:
-        found.add(source.path, f"{sheet.label} has {sheet.count} samples: a loop has two at least")
+        found.add(sheet.label, f"has {sheet.count} samples: a loop has two at least")
     found.report(sheet.place(column), problems)
     settings = settings_of(source, path, model, free, sheet.count, problems)
     stated = {**study.get("parameters", {}), **source.settings}

@@ -24,6 +24,7 @@ COMPARED_KEYS = {
 }  # key of a comparison -> what it is
 TRACE_KEYS = {
     "file": "CSV or Parquet file with a column time [s] or displacement [m] and columns of what was measured",
+    "time": "column of the time of a sample [s]; default time",
     "settings": "parameter -> its value in this measurement",
     "compare": "quantity -> column, as in [calibration.compare]",
 }  # key of a trace -> what it is
@@ -33,6 +34,7 @@ LOOP_KEYS = {
     "steady": "true: the path is closed and was repeated before it was measured",
 }  # key of a loop -> what it is
 WITH_UNIT = re.compile(r"[-+]?(?:\d*\.\d|\d\S*\s+\S)")  # a text that is no name of a column: "0.05 mm", "0.05mm"
+TIME_COLUMN = "time"
 ON_PATH = by_name(LOOP_COLUMNS)
 IN_TIME = {
     "x": Quantity("x", "m", "displacement", "x"),
@@ -79,6 +81,7 @@ class Source:
         compared: the comparisons made with it.
         settings: for a trace or a loop, parameter -> value in the format of the study. traced: whether it is a trace.
         displacement: of a loop, the column of the imposed displacement [m]; None for tests and traces.
+        time: of a trace or a loop, the column of the time [s].
         steady: of a loop, whether its path is closed and was repeated before it was measured.
     """
 
@@ -89,6 +92,7 @@ class Source:
     traced: bool
     displacement: str | None = None
     steady: bool = False
+    time: str = TIME_COLUMN
 
 
 def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problems: list[Problem]) -> list[Source]:
@@ -100,7 +104,8 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
         sources.append(source_of("calibration.data", section["data"], compared, {}, folder, problems))
     for path, trace in tables_of(section, "traces", TRACE_KEYS, problems):
         compared = read_compared(trace["compare"], f"{path}.compare", in_time(model), problems)
-        sources.append(source_of(f"{path}.file", trace["file"], compared, settings_of(path, trace, problems), folder, problems))
+        found = source_of(f"{path}.file", trace["file"], compared, settings_of(path, trace, problems), folder, problems)
+        sources.append(found and replace(found, time=column_of(path, trace, "time", TIME_COLUMN, problems)))
     loops = tables_of(section, "loops", LOOP_KEYS, problems)
     if loops and model.structure is not None:
         message = f"a {model.name} has no loops of an imposed displacement: they are of contacts of oscillators with one coordinate"
@@ -109,13 +114,12 @@ def read_sources(section: Mapping[str, Any], model: Model, folder: Path, problem
     for path, loop in loops:
         compared = read_compared(loop["compare"], f"{path}.compare", ON_PATH, problems)
         found = source_of(f"{path}.file", loop["file"], compared, settings_of(path, loop, problems), folder, problems)
-        column, steady = loop.get("displacement", "x"), loop.get("steady", False)
-        if not isinstance(column, str):
-            problems.append(Problem(f"{path}.displacement", f"must be the name of a column, not {shorten(column)}"))
-        elif not isinstance(steady, bool):
+        column, steady = column_of(path, loop, "displacement", "x", problems), loop.get("steady", False)
+        time = column_of(path, loop, "time", TIME_COLUMN, problems)
+        if not isinstance(steady, bool):
             problems.append(Problem(f"{path}.steady", f"must be true or false, not {shorten(steady)}"))
         elif found is not None:
-            sources.append(replace(found, traced=False, displacement=column, steady=steady))
+            sources.append(replace(found, traced=False, displacement=column, steady=steady, time=time))
     if loops and ("data" in section or section.get("traces")):
         problems.append(Problem("calibration.loops", "loops of an imposed displacement stand alone: leave out data and traces"))
     if not any(section.get(key) for key in ("data", "traces", "loops")):
@@ -141,6 +145,15 @@ def tables_of(section: Mapping[str, Any], key: str, keys: Collection[str], probl
         problems += [Problem(f"{path}.{name}", f"unknown key; {advise(str(name), keys)}") for name in table if name not in keys]
         found.append((path, table))
     return found
+
+
+def column_of(path: str, table: Mapping[str, Any], key: str, default: str, problems: list[Problem]) -> str:
+    """The name of a column of a trace or a loop; the default, and a problem if another is given that is none."""
+    column = table.get(key, default)
+    if isinstance(column, str):
+        return column
+    problems.append(Problem(f"{path}.{key}", f"must be the name of a column, not {shorten(column)}"))
+    return default
 
 
 def settings_of(path: str, table: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:

@@ -162,3 +162,14 @@ def test_a_body_pressed_on_a_plane_rubs_as_the_mass_that_rubs_with_and_without_c
         body = kernels.simulate(model, common | c_t | pressed, scheme="rk54")
         assert float(one["x_end"]) == pytest.approx(place, rel=1e-4)
         assert float(body["x_end[centre]"]) == pytest.approx(float(one["x_end"]), rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [([0.0, 0.0, 1.0], r"one number, its place along the structure \[m\], not \(3,\)"), (np.nan, "finite")]
+)
+def test_a_point_has_one_position_along_the_structure(place: Any, words: str) -> None:
+    shapes, position = {"tip": np.eye(3)[:, :2]}, {"tip": place}
+    with pytest.raises(ValueError, match=f"the position of point 'tip' .*{words}"):
+        Basis.of_matrices(np.eye(2), np.eye(2), np.zeros((2, 2)), shapes, np.zeros((3, 2)), position)
+    with pytest.raises(ValueError, match=f"the position of point 'tip' .*{words}"):
+        Basis([1.0, 2.0], [1.0, 1.0], [0.0, 0.0], shapes, np.zeros((3, 2)), position)

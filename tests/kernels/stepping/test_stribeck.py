@@ -56,6 +56,21 @@ def test_a_braked_mass_slows_down_as_the_closed_form_says(solve: Solve, scheme: 
         assert found["slip_phases"][i] == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "rk32", "rk54"])
+def test_friction_that_rises_with_the_slip_speed_brakes_and_balances_a_load_as_the_closed_forms_say(solve: Solve, scheme: str) -> None:
+    """Static friction below the dynamic one, as of PTFE: at a load between both there is one speed, and the motion comes to it."""
+    rising = BRAKED | {"mu_s": 0.15, "mu_d": 0.4}
+    load = 0.25 * rising["normal_force"]
+    steady = -rising["stribeck_speed"] * math.log((0.4 - 0.25) / (0.4 - 0.15))
+    rows = [rising | {"end": 0.5, "load": 0.0}, rising | {"end": 9.0, "load": load}, rising | {"v0": 0.0, "end": 9.0, "load": -load}]
+    found = solve(rows, scheme)
+    assert not found["status"].any()
+    ends = [exactly_braked(rising, 0.5), steady, -steady]
+    assert 0.3 < ends[0] < 1.0
+    assert found["v_end"] == pytest.approx(np.array(ends), rel=BRAKED_ERRORS[scheme])
+
+
 # the classical oscillator on a belt, which sticks and slips by itself
 BELT = {"m": 1.0, "k": 100.0, "c": 0.2, "a0": 0.0, "mu_s": 0.3, "mu_d": 0.15, "normal_force": 10.0, "stribeck_speed": 0.05, "end": 8.0,
         "window_start": 2.0, "window_end": 8.0}  # fmt: skip

@@ -268,6 +268,10 @@ CASES = {
     "a grid has no file": ("[sweep]\nfile = 'points.csv'\n[sweep.axes]\nmu = [0.1]", ["sweep.file"]),
     "a file that is missing is named": (TABLE.replace("points", "nowhere"), ["sweep.file: cannot read", "nowhere.csv"]),
     "a file of another kind is refused": (TABLE.replace("csv", "xlsx"), ["must end in .csv or .parquet"]),
+    "a decimal comma in TOML is explained": (
+        "[parameters]\nm = 1.0\nmu = 0,1\n",
+        ["not TOML", "line 3", "numbers have a decimal point, not a comma"],
+    ),
     "what is not TOML is named with its line": ("[study]\nname = \n", ["not TOML", "line 2"]),
 }
 

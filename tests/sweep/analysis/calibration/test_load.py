@@ -303,7 +303,12 @@ TRACES: list[tuple[dict[str, Any], str]] = [
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"k_n": 3.0}}, r"traces\[0\].settings.k_n: is free"),
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "settings": {"v": 3.0}}, r"traces\[0\].settings.v: unknown parameter"),
     ({"file": "trace.csv", "compare": {"x": {"sd": 1.0}}, "setting": {}}, r"traces\[0\].setting: unknown key; did you mean 'settings'"),
-    ({"file": "drops.csv", "compare": {"x": {"column": "set", "sd": 1.0}}}, r"has no column 'time'"),
+    (
+        {"file": "drops.csv", "compare": {"x": {"column": "set", "sd": 1.0}}},
+        r"^  calibration.traces\[0\].file: drops.csv: has no column 'time' \[s\]; .*traces\[0\].time = \"...\" says what it is called$",
+    ),
+    ({"file": "trace.csv", "time": "t", "compare": {"x": {"sd": 1.0}}}, r"has no column 't' \[s\]; Known: time, x;"),
+    ({"file": "trace.csv", "time": 3, "compare": {"x": {"sd": 1.0}}}, r"traces\[0\].time: must be the name of a column, not 3"),
     ({"compare": {"x": {"sd": 1.0}}}, r"traces\[0\]: must be a table with file and compare"),
 ]
 
@@ -312,7 +317,16 @@ TRACES: list[tuple[dict[str, Any], str]] = [
 def test_traces_that_are_wrong_are_refused(trace: dict[str, Any], pattern: str) -> None:
     study = copy.deepcopy(STUDY)
     study["calibration"]["traces"] = [trace]
-    assert re.search(pattern, said(study))
+    assert re.search(pattern, found := said(study), re.MULTILINE)
+    assert not re.search(r"(calibration\.\S+)\b.*: \1\b", found)  # a path is said once
+
+
+def test_the_time_of_a_trace_may_have_another_name() -> None:
+    pd.DataFrame(DROPS).to_csv("drops.csv", index=False)
+    pd.DataFrame(TRACE).rename(columns={"time": "t [ms]"}).assign(**{"t [ms]": [0.0, 500.0, 1000.0]}).to_csv("trace.csv", index=False)
+    study = copy.deepcopy(STUDY)
+    study["calibration"]["traces"] = [{"file": "trace.csv", "time": "t", "settings": {"v0": 2.5}, "compare": {"x": {"sd": 0.1}}}]
+    assert reading.load(study).data.times[-2:].tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("name", ["calibrate_wall", "calibrate_friction", "calibrate_loop"])
