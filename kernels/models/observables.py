@@ -11,13 +11,13 @@ _NEEDS = {"archard": ("service_time", "archard_k"), "edf": ("service_time",), "d
 _TOO_LITTLE = "none at powers so small that the wear rate of the law would grow (below (S / A)^(1 / B), 3.5 mW), 0 at 0 W"
 WORN_OBSERVABLES = (
     Quantity("wear_volume", "m^3", "volume worn in service by Archard's law: archard_k wear_power service_time", r"V_\mathrm{Archard}",
-             needs=_NEEDS["archard"], optional=True),
+             needs=_NEEDS["archard"], optional=True, unknown=True),
     Quantity("wear_depth", "m", "wear_volume over contact_area", r"h_\mathrm{Archard}", needs=(*_NEEDS["archard"], *_NEEDS["depth"]),
-             optional=True),
+             optional=True, unknown=True),
     Quantity("wear_volume_edf_mz", "m^3", f"volume worn in service by the law EDF-MZ; {_TOO_LITTLE}", r"V_\mathrm{EDF-MZ}",
-             needs=_NEEDS["edf"], optional=True),
+             needs=_NEEDS["edf"], optional=True, unknown=True),
     Quantity("wear_depth_edf_mz", "m", "wear_volume_edf_mz over contact_area", r"h_\mathrm{EDF-MZ}",
-             needs=(*_NEEDS["edf"], *_NEEDS["depth"]), optional=True),
+             needs=(*_NEEDS["edf"], *_NEEDS["depth"]), optional=True, unknown=True),
     Quantity("wear_power_blocks", "W", "wear power of each of the equal blocks of the window", r"P_\mathrm{wear}", kind="list",
              needs=(BLOCKS,)),
     Quantity("wear_power_scatter", "W", "standard deviation of the wear powers of the blocks (divisor: one less than blocks)",
@@ -80,10 +80,10 @@ def _multiplier(number: int, which: str) -> tuple[Quantity, ...]:
     """Modulus and argument of a Floquet multiplier."""
     return (
         Quantity(f"multiplier_{number}", "1", f"modulus of the {which} Floquet multiplier of the steady motion over its `period`",
-                 rf"|\lambda_{number}|", needs=(MULTIPLIERS,), optional=True, steady=True),
+                 rf"|\lambda_{number}|", needs=(MULTIPLIERS,), optional=True, unknown=True, steady=True),
         Quantity(f"multiplier_angle_{number}", "rad", f"argument of the {which} Floquet multiplier, 0 to pi: 0 of a positive one, pi of a "
                  "negative one; of a complex pair both have the positive argument", rf"\arg \lambda_{number}",
-                 needs=(MULTIPLIERS,), optional=True, steady=True),
+                 needs=(MULTIPLIERS,), optional=True, unknown=True, steady=True),
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ FLOQUET = (
         "near if the speed of the slowest impact, or without contact the distance to the stop times omega, is below 1 % of "
         "|f0 - m a0| / (m omega); fold, flip or Neimark-Sacker near if a multiplier is within 0.01 of 1, of -1, or as a complex one of "
         "the unit circle",
-        kind="word", words=STABILITY, needs=(MULTIPLIERS,), optional=True, steady=True,
+        kind="word", words=STABILITY, needs=(MULTIPLIERS,), optional=True, unknown=True, steady=True,
     ),
 )  # fmt: skip
 
@@ -106,6 +106,7 @@ RUN_OBSERVABLES = (
         'periods of the excitation after which the steady motion repeats (window = "steady"); 0 for a fixed window',
         kind="integer",
         optional=True,
+        unknown=True,
     ),
     Quantity(
         "poincare_x",

@@ -29,6 +29,7 @@ class Quantity:
         lower_open, upper_open: True when the bound itself is not admissible.
         words: the admissible words of a "word"; the position of a word is the code that kernels take and return.
         optional: of an observable: NaN (null) if its event did not happen, which is no failure.
+        unknown: of an optional observable: NaN (null) where it could not be computed. What did happen is then not known.
         survives: of an observable: kept in a row that fails.
         steady: of an observable: returned only by a run to its steady motion.
         length: of a list: the number of its entries, each of which may be NaN; 0 for any number of them.
@@ -52,6 +53,7 @@ class Quantity:
     steady: bool = False
     needs: tuple[str, ...] = ()
     length: int = 0
+    unknown: bool = False
 
     @property
     def bounds(self) -> str:

@@ -268,13 +268,13 @@ _OF_POINT = (
 )  # fmt: skip
 WORN_BY_LAWS = (
     Quantity("wear_volume", "m^3", "volume worn in service by Archard's law: archard_k wear_power service_time", r"V_\mathrm{Archard}",
-             needs=("service_time", "archard_k"), optional=True),
+             needs=("service_time", "archard_k"), optional=True, unknown=True),
     Quantity("wear_depth", "m", "wear_volume over contact_area", r"h_\mathrm{Archard}",
-             needs=("service_time", "archard_k", "contact_area"), optional=True),
+             needs=("service_time", "archard_k", "contact_area"), optional=True, unknown=True),
     Quantity("wear_volume_edf_mz", "m^3", "volume worn in service by the law EDF-MZ", r"V_\mathrm{EDF-MZ}", needs=("service_time",),
-             optional=True),
+             optional=True, unknown=True),
     Quantity("wear_depth_edf_mz", "m", "wear_volume_edf_mz over contact_area", r"h_\mathrm{EDF-MZ}", needs=("service_time", "contact_area"),
-             optional=True),
+             optional=True, unknown=True),
 )  # fmt: skip
 _MODAL_ENERGY = Quantity("modal_energy", "J", "mean kinetic and elastic energy of each coordinate in the window", kind="list")
 _OF_SCARS = (
@@ -283,8 +283,8 @@ _OF_SCARS = (
     Quantity("contact_width", "m", "width of a ring along the tube", default_rule="absent: no depths of scars", lower=0.0, lower_open=True),
 )  # fmt: skip
 SCARRED = (
-    Quantity("scar_depth", "m", "depth of the scar that the ring leaves on the tube: wear_volume over contact_width is its area; none "
-             "beyond the middle of the tube", needs=("service_time", "archard_k", *SCAR), optional=True),
+    Quantity("scar_depth", "m", "depth of the scar that the ring leaves on the tube: wear_volume over contact_width is its area; the "
+             "diameter where the tube is worn through", needs=("service_time", "archard_k", *SCAR), optional=True, unknown=True),
 )  # fmt: skip
 WORN = (*WORN_BY_LAWS, *SCARRED)
 _OF_RUN = (

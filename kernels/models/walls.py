@@ -95,7 +95,8 @@ BUCKLING_OBSERVABLES = (
 
 SHAKEDOWN = (
     Quantity("shakedown", "", "periods of the excitation after which walls are at the end of each as they were at its start, 0 where "
-             "none ever yields, or only at t = 0; null if they may go on to change", kind="integer", optional=True, steady=True),
+             "none ever yields, or only at t = 0; null if they may go on to change", kind="integer",
+             optional=True, unknown=True, steady=True),
     Quantity("ratcheting", "m", "growth of the plastic set of the walls in a period of the excitation; 0 after shakedown", steady=True),
 )  # fmt: skip
 

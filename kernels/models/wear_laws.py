@@ -99,8 +99,8 @@ def _segment(versine: Any, xp: Any) -> Any:
 
 
 def scar_depth(area: Any, radius: Any, gap: Any, xp: Any = np) -> Any:
-    """Depth [m] of a scar of a given area [m^2] (see `scar_area`), by bisection and two steps of Newton; NaN beyond half the tube."""
-    most = 1.0 * radius
+    """Depth [m] of a scar of a given area [m^2] (see `scar_area`), by bisection and Newton's method; 2 r where the tube is worn through."""
+    most = 2.0 * radius
     low, high = 0.0 * (area + radius + gap), most + 0.0 * (area + gap)
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -111,8 +111,11 @@ def scar_depth(area: Any, radius: Any, gap: Any, xp: Any = np) -> Any:
         off = gap + depth
         versine = depth * (2.0 * radius + 2.0 * gap + depth) / (2.0 * radius * xp.where(off > 0.0, off, 1.0))
         chord = 2.0 * radius * xp.sqrt(xp.clip(versine * (2.0 - versine), 1e-300, None))
-        depth = xp.where(area > 0.0, depth - (scar_area(depth, radius, gap, xp) - area) / chord, 0.0)
-    return xp.where(area <= scar_area(most, radius, gap, xp), depth, math.nan)
+        wide = chord > 1e-4 * radius  # at the far side of the tube the chord ends, and bisection alone has the digits
+        step = xp.where(wide, (scar_area(depth, radius, gap, xp) - area) / xp.where(wide, chord, 1.0), 0.0)
+        depth = xp.where(area > 0.0, depth - step, 0.0)
+    depth = xp.where(area < scar_area(most, radius, gap, xp), depth, most + 0.0 * (area + gap))
+    return xp.where(xp.isnan(area), math.nan, depth)
 
 
 def of_all(p: Mapping[str, Any], observables: Mapping[str, Any], given: Collection[str], xp: Any = np) -> dict[str, Any]:

@@ -217,8 +217,8 @@ def binned(rows: RunRows, bins: int) -> RunRows:
 def chance_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
     """The chance of an event in each group, and whether it happened never, sometimes or always."""
     quantity = by_name(rows.model.observables)[event.observable]
-    happened = event.happens(quantity, event.values_in(rows.model, rows.table.column(event.observable)))
-    found = chances_of(happened, groups, confidence)
+    values = event.values_in(rows.model, rows.table.column(event.observable))
+    found = chances_of(event.happens(quantity, values), groups, confidence, event.unknown(quantity, values))
     codes = np.where(np.isnan(found.value), FAILED, np.where(found.value == 0.0, 0, np.where(found.value == 1.0, 2, 1)))
     return found, Areas(CHANCE_AREAS, CHANCES, codes.astype(np.int8))
 

@@ -104,12 +104,16 @@ def quantiles_of(values: np.ndarray, groups: Groups, probability: float, confide
     return Interval(value, lower, upper)
 
 
-def chances_of(happened: np.ndarray, groups: Groups, confidence: float) -> Interval:
-    """Parts of the rows without failure in which an event happened, with the intervals of Clopper and Pearson."""
+def chances_of(happened: np.ndarray, groups: Groups, confidence: float, unknown: np.ndarray | None = None) -> Interval:
+    """Parts of the rows without failure in which an event happened, with the intervals of Clopper and Pearson.
+
+    Rows of which that is `unknown` are left out; the lower end counts them as rows without the event, the upper end as rows with it.
+    """
     rows, hits = groups.number(groups.good), groups.number(groups.good & happened)
+    open_rows = np.zeros_like(rows) if unknown is None else groups.number(groups.good & unknown)
     with np.errstate(invalid="ignore"):
-        value = hits / rows
-    lower, upper = share_interval(hits, rows, confidence)
+        value = hits / (rows - open_rows)
+    lower, upper = share_interval(hits, rows, confidence)[0], share_interval(hits + open_rows, rows, confidence)[1]
     return Interval(value, np.where(rows, lower, np.nan), np.where(rows, upper, np.nan))
 
 

@@ -38,6 +38,7 @@ ABOUT = {
     "rows": "number of rows used: those that did not fail and have a value of the observable; of an event all that did not fail",
     "failed": "number of rows that failed and are left out",
     "void": "number of rows without a value, where nothing happened: left out of a mean, and without the event in a chance",
+    "unknown": "number of rows whose value could not be computed: left out; the interval of a chance holds both outcomes of them",
     "mean": "arithmetic mean; of an event the part of the rows in which it happened, of words the part that the most frequent one has",
     "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
     "std_error": "standard deviation of the mean, std / sqrt(rows)",
@@ -112,7 +113,7 @@ def group_statistics(
     parts: list[dict[str, Any]] = []
     for quantity in wanted:
         values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
-        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, groups, confidence)})
+        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, groups, confidence, quantity.unknown)})
         parts[-1] |= quantile_columns(values, groups, quantiles, confidence)
     for event in events:
         column = dataset.table([event.observable]).column(event.observable)
@@ -142,10 +143,11 @@ def check_levels(levels: Iterable[tuple[str, float]], problems: list[Problem]) -
 def chance_of(event: Event, model: Model, column: pa.ChunkedArray, groups: Groups, confidence: float) -> dict[str, Any]:
     """The numbers of ABOUT of an event."""
     values = event.values_in(model, column)
-    happened = event.happens(by_name(model.observables)[event.observable], values)
-    numbers = numbers_of(happened.astype(float), groups, confidence)
-    chance = chances_of(happened, groups, confidence)
-    numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & np.isnan(values))}
+    quantity = by_name(model.observables)[event.observable]
+    happened, unknown = event.happens(quantity, values), event.unknown(quantity, values)
+    numbers = numbers_of(np.where(unknown, np.nan, happened.astype(float)), groups, confidence, unknown=True)
+    chance = chances_of(happened, groups, confidence, unknown)
+    numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & np.isnan(values) & ~unknown)}
     return {"observable": str(event), "unit": "1", **numbers}
 
 
@@ -156,7 +158,8 @@ def words_of(quantity: Quantity, model: Model, column: pa.ChunkedArray, groups: 
     found = frequencies_of(codes, groups, quantity.words)
     share = found.share(confidence)
     void = groups.number(groups.good & (codes < 0))
-    same = {"rows": found.rows, "failed": groups.number(~groups.good), "void": void}
+    same: dict[str, Any] = {"rows": found.rows, "failed": groups.number(~groups.good)}
+    same |= {"void": 0 * void, "unknown": void} if quantity.unknown else {"void": void, "unknown": 0 * void}
     most = np.array([None, *quantity.words], dtype=object)[found.most + 1]
     lines: list[dict[str, Any]] = [
         {"observable": quantity.name, "unit": "1", **same, "mean": share.value, "lower": share.lower, "upper": share.upper, WORD: most},
@@ -238,16 +241,17 @@ def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
-def numbers_of(values: np.ndarray, groups: Groups, confidence: float) -> dict[str, np.ndarray]:
-    """The numbers of ABOUT for each group; NaN if a group has too few rows."""
+def numbers_of(values: np.ndarray, groups: Groups, confidence: float, unknown: bool) -> dict[str, np.ndarray]:
+    """The numbers of ABOUT for each group; NaN if a group has too few rows. `unknown`: whether a missing value is one not computed."""
     rows, _, std = moments_of(values, groups)
-    mean = means_of(values, groups, confidence)
+    mean, missing, none = means_of(values, groups, confidence), groups.number(groups.good & ~np.isfinite(values)), np.zeros_like(rows)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = std / np.sqrt(rows)
     return {
         "rows": rows,
         "failed": groups.number(~groups.good),
-        "void": groups.number(groups.good & ~np.isfinite(values)),
+        "void": none if unknown else missing,
+        "unknown": missing if unknown else none,
         "mean": mean.value,
         "std": std,
         "std_error": error,

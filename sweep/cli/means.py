@@ -109,7 +109,7 @@ def print_means(table: pa.Table) -> None:
     """Print the table on stdout; only its first rows if it is long."""
     over = table.schema.metadata[b"over"].decode()
     several = len(set(table.column("observable").to_pylist())) > 1
-    without = {"unit", "failed"} | (set() if any(table.column("void").to_pylist()) else {"void"})
+    without = {"unit", "failed"} | {name for name in ("void", "unknown") if not any(table.column(name).to_pylist())}
     columns = [name for name in table.column_names if name not in without and (several or name != "observable")]
     shown = table.slice(0, MOST_SHOWN)
     cells = [

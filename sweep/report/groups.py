@@ -103,11 +103,10 @@ def events_of(rows: RunRows, areas: Areas) -> list[Event]:
 def chance_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
     """The chance of an event at each place, with its name."""
     if event.observable == areas.name and isinstance(event.value, str):
-        happened = areas.codes == areas.words.index(event.value)
-    else:
-        column = rows.table.column(event.observable)
-        happened = event.happens(by_name(rows.model.observables)[event.observable], event.values_in(rows.model, column))
-    return str(event), chances_of(happened, groups, CONFIDENCE)
+        return str(event), chances_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE)
+    quantity = by_name(rows.model.observables)[event.observable]
+    values = event.values_in(rows.model, rows.table.column(event.observable))
+    return str(event), chances_of(event.happens(quantity, values), groups, CONFIDENCE, event.unknown(quantity, values))
 
 
 def packed(name: str, found: Interval, order: np.ndarray, drawn: RegimeMap | None, levels: Sequence[float]) -> dict[str, Any]:

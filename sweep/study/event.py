@@ -27,7 +27,8 @@ RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 class Event:
     """What may happen in a row: `observable` `relation` `value`, such as buckling_time > 0.5 or wall_regime = plateau.
 
-    A row in which the observable has no value, because nothing happened, counts as a row in which the event did not happen.
+    A row in which the observable has no value, because nothing happened, counts as a row in which the event did not happen. One in which
+    the value could not be computed (`Quantity.unknown`) counts as neither: chances leave it out, and their intervals hold both outcomes.
 
     Attributes:
         relation: one of RELATIONS. value: a number, or a word of the observable.
@@ -59,6 +60,11 @@ class Event:
         """(n,) mask of the rows in which it happened, of the (n,) values of its observable: numbers, or codes of words; NaN without one."""
         value = float(quantity.words.index(self.value)) if isinstance(self.value, str) else self.value
         return np.asarray(RELATIONS[self.relation](values, value) & ~np.isnan(values))
+
+    @staticmethod
+    def unknown(quantity: Quantity, values: np.ndarray) -> np.ndarray:
+        """(n,) mask of the rows of which it is not known whether it happened; arguments as of `happens`."""
+        return np.isnan(values) & quantity.unknown
 
 
 def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROF
 from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
 from sweep.analysis.fragility.rows import FragilityRows, read
 from sweep.io.errors import ConfigError, Problem, advise
+from sweep.study.event import Event
 
 STRIPES, CLOUD, INCREMENTAL = "stripes", "cloud", "incremental"
 METHODS = {
@@ -331,7 +332,9 @@ def notes_on(rows: FragilityRows, request: FragilityRequest, curves: list[Curve]
         if curve.fit is not None and curve.interval != BOOTSTRAP and request.method != INCREMENTAL and curve.groups < curve.rows:
             notes.append(f"{where}rows that share a {' and '.join(rows.over)} are taken as independent: --interval bootstrap does not.")
     if failed := int(np.count_nonzero(~rows.good)):
-        notes.append(f"{failed:,} of {len(rows.good):,} rows failed and are left out; their column `status` says why.")
+        unknown = int(np.count_nonzero(Event.unknown(rows.demand, rows.values)))
+        of_them = f" {unknown:,} rows have no {rows.demand.name}, which could not be computed." if unknown else ""
+        notes.append(f"{failed:,} of {len(rows.good):,} rows failed and are left out; their column `status` says why.{of_them}")
     if rows.state["state"] != "complete":
         notes.append(f"The run is not complete: {rows.state['points_done']:,} of {rows.state['points']:,} points are there.")
     return notes

@@ -38,7 +38,8 @@ class FragilityRows:
     Attributes:
         state: state of the run (`run_state.state_of`).
         event: what may happen. demand: the observable of the event. intensity: the quantity on the axis.
-        x: intensities. values: of the observable, or codes of its words; NaN without one. happened: mask. good: mask of rows with results.
+        x: intensities. values: of the observable, or codes of its words; NaN without one. happened: mask. good: mask of rows with results,
+            of which it is known whether it happened.
         groups: numbers of what rows share (a record, a draw), from 0 on.
         over: names of what groups are told apart by; empty if each row is a group of its own.
         curves: numbers of the curves; labels: the value that each curve stands for, by parameter.
@@ -116,7 +117,7 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
     groups = group(table, random) if random else np.arange(table.num_rows)
     x = input_of(path, intensity, table) if measure else table.column(intensity).to_numpy(zero_copy_only=False)
     x = np.asarray(x, dtype=np.float64)
-    good = have_results(table.column(STATUS))
+    good = have_results(table.column(STATUS)) & ~what.unknown(there[what.observable], values)
     return FragilityRows(
         state, what, there[what.observable], axis, x, values, happened, good, groups, tuple(random), curves, labels, held
     )  # fmt: skip

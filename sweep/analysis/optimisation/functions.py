@@ -67,7 +67,8 @@ class Measure:
     def values(self, rows: np.ndarray, largest: bool) -> np.ndarray:
         """Its values (...) from the rows (..., rows); NaN if a row has none. `largest`: whether the worst row is the largest one."""
         if self.event is not None:
-            return np.asarray(self.event.happens(self.quantity, rows).mean(axis=-1))
+            unknown = self.event.unknown(self.quantity, rows).any(axis=-1)
+            return np.where(unknown, np.nan, self.event.happens(self.quantity, rows).mean(axis=-1))
         if self.kind == MEAN:
             return np.asarray(rows.mean(axis=-1))
         if self.kind == WORST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,11 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         lines[UNCERTAINTY] += chance_of(sample, event, len(sample.missing) // sample.group_size, request)
         void = sample.with_results(request.regime) & np.isnan(sample.values[event.observable])
         without[event.observable] = int(np.count_nonzero(of_distribution(sample, void)))
+        if by_name(sample.config.model.observables)[event.observable].unknown and without[event.observable]:
+            notes.append(
+                f"{without[event.observable]:,} rows have no {event.observable}, which could not be computed there. The chance of an event "
+                "leaves them out, and its interval counts them as rows without the event and as rows with it."
+            )
     if request.events and isinstance(sample.design, Morris | Fast):
         notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no chances.")
     return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)), without)
@@ -97,17 +103,22 @@ def of_distribution(sample: Sample, rows: np.ndarray) -> np.ndarray:
 def chance_of(sample: Sample, event: Event, groups: int, request: SensitivityRequest) -> list[Line]:
     """The chance of an event from the first `groups` groups; empty for Morris and FAST designs and without any row.
 
-    Every row with results counts. One in which the observable has no value is one in which the event did not happen.
+    Every row with results counts. One in which the observable has no value is one in which the event did not happen, or if the value
+    could not be computed (`Event.unknown`), one that the interval counts both ways.
     """
     if isinstance(sample.design, Morris | Fast):
         return []
-    happened = event.happens(by_name(sample.config.model.observables)[event.observable], sample.values[event.observable])
-    rows, good = (of_distribution(sample, each)[:groups] for each in (happened, sample.with_results(request.regime)))
-    each = per_replicate(sample, rows, good)
+    quantity, values = by_name(sample.config.model.observables)[event.observable], sample.values[event.observable]
+    masks = event.happens(quantity, values), event.unknown(quantity, values), sample.with_results(request.regime)
+    rows, unknown, good = (of_distribution(sample, each)[:groups] for each in masks)
+    each = per_replicate(sample, rows, good & ~unknown)
     if min(map(len, each)) == 0:
         return []
-    method = "replicates" if len(each) > 1 else "points"
-    return [Line(event.observable, method, sum(map(len, each)), chance(each, event.measure, request.level))]
+    method, found = "replicates" if len(each) > 1 else "points", chance(each, event.measure, request.level)
+    if (good & unknown).any():
+        least, most = (chance(per_replicate(sample, mask, good), event.measure, request.level) for mask in (rows, rows | unknown))
+        found = replace(found, low=least.low, high=most.high)
+    return [Line(event.observable, method, sum(map(len, each)), found)]
 
 
 def per_replicate(sample: Sample, rows: np.ndarray, good: np.ndarray) -> list[np.ndarray]:
@@ -130,7 +141,10 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Sensitivity
     for count, reason in (
         (kept.missing, "are not computed yet: tribosweep resume computes them"),
         (kept.failed, f"failed and are dropped whole{size}: tribosweep show DIR --failed lists the rows"),
-        (kept.void, f"have no {quantity.name} (it did not happen there) and are dropped whole{size}; what is left is a part of the space"),
+        (
+            kept.void,
+            f"have no {quantity.name} (it {'could not be computed' if quantity.unknown else 'did not happen'} there) and are dropped whole{size}; what is left is a part of the space",
+        ),
         (kept.elsewhere, f"are not {request.regime} throughout and are dropped whole{size}"),
     ):
         if count:

@@ -48,11 +48,12 @@ def classify(design: Boundary, model: Model, column: pa.ChunkedArray, good: np.n
     """
     event = event_of(design, model)
     values = event.values_in(model, column)
-    happened = event.happens(by_name(model.observables)[event.observable], values) & good
-    shape = (-1, design.repeats)
+    quantity, shape = by_name(model.observables)[event.observable], (-1, design.repeats)
+    happened, open_rows = event.happens(quantity, values) & good, (event.unknown(quantity, values) & good).reshape(shape).sum(axis=1)
+    good = good & ~event.unknown(quantity, values)
     rows, hits = good.reshape(shape).sum(axis=1), happened.reshape(shape).sum(axis=1)
     chance, confidence = float(design.chance or 0.0), float(design.confidence or 0.0)
-    lower, upper = share_interval(hits, rows, confidence)
+    (lower, _), (_, upper) = (share_interval(hits + each, rows + open_rows, confidence) for each in (0, open_rows))
     needed = np.maximum(np.ceil(chance * rows * (1.0 - 1e-12)).astype(np.int64), 1)  # hits with which the chance has reached its value
     classes = (upper >= chance).astype(np.int64) + (hits >= needed) + (lower >= chance)
     heights = np.full(len(rows), np.nan)

@@ -256,11 +256,12 @@ class ClimbingHistory:
 
 
 def margins_of(config: Config, design: SubsetSimulation, points: Points, rows: pa.Table) -> np.ndarray:
-    """(n,) how far the rows of `points` are beyond the limit: NaN where a row failed, -inf where the observable has no value."""
+    """(n,) how far the rows of `points` are beyond the limit: NaN if a row failed or could not compute its value, -inf if it has none."""
     values = np.asarray(rows.column(design.observable).cast("float64").to_numpy(zero_copy_only=False), dtype=np.float64)
     limit = design.event.limit
     limits = limit if isinstance(limit, float) else points.columns.get(limit, config.fixed.get(limit, default_of(config, limit)))
     good = np.isin(rows.column(STATUS).to_numpy(zero_copy_only=False).astype(str), [status.sentence for status in RESULTS])
+    good &= ~(np.isnan(values) & by_name(config.model.observables)[design.observable].unknown)
     return np.where(good, design.event.margins(values, np.asarray(limits)), np.nan)
 
 

@@ -125,7 +125,7 @@ def test_a_steady_motion_and_single_precision_wear_by_their_own_power() -> None:
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-5, 1e-3, 1.0])
-@pytest.mark.parametrize("depth", [1e-8, 1e-6, 1e-4, 3e-3])
+@pytest.mark.parametrize("depth", [1e-8, 1e-6, 1e-4, 3e-3, 9.6e-3, 1.5e-2, 1.9e-2])
 def test_the_area_of_a_scar_is_that_of_two_circles_and_gives_its_depth_back(gap: float, depth: float) -> None:
     radius = 9.525e-3
     with mp.workdps(50):
@@ -137,10 +137,11 @@ def test_the_area_of_a_scar_is_that_of_two_circles_and_gives_its_depth_back(gap:
 
 
 @pytest.mark.slow
-def test_a_scar_of_no_area_has_no_depth_and_one_beyond_half_the_tube_is_none() -> None:
-    found = wear_laws.scar_depth(np.array([0.0, 1.0]), 0.01, 1e-4)
-    assert found[0] == 0.0
-    assert np.isnan(found[1])
+def test_a_scar_of_no_area_has_no_depth_and_a_tube_worn_through_has_its_diameter() -> None:
+    found = wear_laws.scar_depth(np.array([0.0, 1.0, np.nan, 3.14e-4, 3.1416e-4]), 0.01, 1e-4)
+    assert found[[0, 1, 4]].tolist() == [0.0, 0.02, 0.02]
+    assert np.isnan(found[2])
+    assert 0.019 < found[3] < 0.02
     area = 1e-7
     slope = jax.grad(lambda a: wear_laws.scar_depth(a, 0.01, 1e-4, jnp))(area)
     change = wear_laws.scar_depth(np.array([area * (1 + 1e-5), area * (1 - 1e-5)]), 0.01, 1e-4)

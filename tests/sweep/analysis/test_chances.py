@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import beta
 
 import sweep
-from kernels.models import BUCKLING_WALL
+from kernels.models import BUCKLING_WALL, MODELS
 from sweep import ConfigError, load
 from sweep.analysis.group_map import CHANCE, CHANCES, Statistic, read_groups
+from sweep.analysis.group_numbers import Groups, chances_of
 from sweep.analysis.group_statistics import group_statistics
 from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
@@ -166,3 +168,38 @@ def test_the_boundary_of_buckling_is_that_of_the_energy(tmp_path: Path) -> None:
 def test_an_event_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--chance"):
         read_events("--chance", [text], BUCKLING_WALL)
+
+
+def test_a_value_that_could_not_be_computed_is_neither_with_the_event_nor_without_it() -> None:
+    happened, missing = np.array([1, 1, 0, 0, 0, 1, 0], dtype=bool), np.array([0, 0, 0, 0, 1, 0, 1], dtype=bool)
+    groups = Groups(np.array([0, 0, 0, 0, 0, 1, 2]), 3, np.ones(7, dtype=bool))
+    found = chances_of(happened, groups, 0.9, missing)
+    assert found.value[:2].tolist() == [0.5, 1.0]
+    assert np.isnan(found.value[2])
+    # of five rows two or three have the event; of the only row of the last group nothing is known
+    for group, low, high in ((0, (2, 3), (3, 2)), (1, (1, 0), (1, 0))):
+        assert found.lower[group] == pytest.approx(beta.ppf(0.05, low[0], low[1] + 1), rel=1e-12)
+        assert found.upper[group] == pytest.approx(beta.ppf(0.95, high[0] + 1, high[1]) if high[1] else 1.0, rel=1e-12)
+    assert (found.lower[2], found.upper[2]) == (0.0, 1.0)
+
+
+def test_every_observable_that_may_be_missing_says_which_kind_of_missing_it_is() -> None:
+    kinds: dict[str, set[bool]] = {}
+    for quantity in (q for model in MODELS.values() for q in model.observables if q.optional):
+        kinds.setdefault(quantity.name.removeprefix("left_"), set()).add(quantity.unknown)
+    laws = {"wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz"}
+    steady = {"multiplier_1", "multiplier_2", "multiplier_angle_1", "multiplier_angle_2", "stability", "period", "shakedown"}
+    events = {
+        "first_contact_time",
+        "first_contact_velocity",
+        "rebound_velocity",
+        "separation_time",
+        "exit_time",
+        "return_time",
+        "buckling_time",
+    }
+    assert kinds == {name: {True} for name in laws | steady} | {name: {False} for name in events}
+    for model in MODELS.values():
+        for quantity in model.observables:
+            event, values = Event(quantity.name, ">", 1.0), np.array([np.nan, 2.0])
+            assert event.unknown(quantity, values).tolist() == [quantity.unknown, False]
