@@ -64,7 +64,7 @@ class Event:
     @staticmethod
     def unknown(quantity: Quantity, values: np.ndarray) -> np.ndarray:
         """(n,) mask of the rows of which it is not known whether it happened; arguments as of `happens`."""
-        return np.isnan(values) & quantity.unknown
+        return np.asarray(np.isnan(values) & quantity.unknown)
 
 
 def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.ndarray]:

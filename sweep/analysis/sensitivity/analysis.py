@@ -137,13 +137,14 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Sensitivity
     what = group_noun(sample)
     if not len(kept.groups):
         raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])
+    why = "it could not be computed there" if quantity.unknown else "it did not happen there"
     size = f", of {sample.group_size} rows each, because of one row or more in each" if sample.group_size > 1 else ""
     for count, reason in (
         (kept.missing, "are not computed yet: tribosweep resume computes them"),
         (kept.failed, f"failed and are dropped whole{size}: tribosweep show DIR --failed lists the rows"),
         (
             kept.void,
-            f"have no {quantity.name} (it {'could not be computed' if quantity.unknown else 'did not happen'} there) and are dropped whole{size}; what is left is a part of the space",
+            f"have no {quantity.name} ({why}) and are dropped whole{size}; what is left is a part of the space",
         ),
         (kept.elsewhere, f"are not {request.regime} throughout and are dropped whole{size}"),
     ):
