@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from sweep import ConfigError, Share, Study, compare, linspace, open_run, run, runs
+from sweep.analysis.comparison import gap_of_lists
 from tests.sweep.conftest import FakeKernels
 
 A0 = [1.0, 2.0, 4.0]
@@ -69,8 +70,65 @@ def test_two_runs_are_compared_by_what_both_sweep(fake: FakeKernels) -> None:
     assert (power["unit"], power["rows"], power["equal"], power["largest"]) == ("W", 4, 0, 1000.0)
     assert power["relative"] == pytest.approx(1000.0 / 1011.0)
     assert found.observables.loc["status", ["rows", "equal"]].tolist() == [4, 4]
-    assert repr(found).startswith("<Comparison: 4 rows by a0, mu, ")
+    assert repr(found).startswith("<Comparison: 4 rows by a0, mu (2 of the first and 2 of the second run have no partner), ")
     assert "sweep.axes.mu" in found._repr_html_()
+
+
+def test_rows_are_found_by_values_that_differ_by_rounding_alone(fake: FakeKernels) -> None:
+    listed = [0.1, 0.2, 0.3, 0.4, 0.5]  # of the range, the third is 0.30000000000000004
+    found = pair({"mu": linspace(0.1, 0.5, 5)}, {"mu": listed})
+    assert found.rows["mu"].tolist() == pytest.approx(listed, rel=1e-15)
+    assert (found.alone, len(found.rows)) == ((0, 0), 5)
+    assert "5 rows by mu, " in repr(found)
+    around = pair({"v0": linspace(-0.3, 0.3, 7)}, {"v0": [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3]})
+    assert len(around.rows) == 7
+    tiny = [1e-9, 1.001e-9, 2e-9, 1e6]  # small beside the largest, and not the same
+    assert len(pair({"v0": tiny}, {"v0": tiny}).rows) == 4
+
+
+def test_rows_without_a_partner_and_values_of_one_run_alone_are_counted(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pair({"a0": [1.0, 2.0, 3.0, 4.0]}, {"a0": [2.0, 3.0 * (1.0 + 1e-9), 4.0]})
+    assert (found.rows["a0"].tolist(), found.alone) == ([2.0, 4.0], (2, 1))
+    assert "2 rows by a0 (2 of the first and 1 of the second run have no partner), " in repr(found)
+    assert "have no partner" in found._repr_html_()
+
+    from kernels.batch import solve as batch
+
+    def without(*asked: Any, **more: Any) -> Any:
+        solution = fake.solve(*asked, **more)
+        solution.observables["wear_power"][:2] = np.nan
+        return solution
+
+    whole = run(Study(name="whole", a0=[1.0, 2.0, 4.0]))
+    monkeypatch.setattr(batch, "solve", without)
+    part = run(Study(name="part", a0=[1.0, 2.0, 4.0]))
+    power = compare(whole, part).observables.loc["wear_power"]
+    assert power[["rows", "equal", "one_sided", "largest"]].tolist() == [3, 1, 2, 0.0]
+    assert power["where"] == {"a0": 1.0}
+    assert compare(part, part).observables.loc["wear_power", ["equal", "one_sided"]].tolist() == [3, 0]
+
+
+def test_an_observable_that_one_run_lacks_is_named(fake: FakeKernels) -> None:
+    few = run({"sweep": {"axes": {"a0": A0}}, "output": {"columns": ["wear_power"]}}, "few")
+    found = compare(few, run(Study(name="all", a0=A0)))
+    assert found.observables.loc["wear_power", ["equal", "one_sided"]].tolist() == [3, 0]
+    assert found.observables.loc["slip_phases", ["equal", "one_sided"]].tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([1.0, 2.0], [1.0, 2.5], (False, 0.5, 0.2)),
+        ([1.0, np.nan], [1.0, np.nan], (True, 0.0, 0.0)),
+        ([1.0, np.nan], [1.0, 2.0], (False, 0.0, 0.0)),
+        ([], [], (True, 0.0, 0.0)),
+        (None, None, (True, np.nan, np.nan)),
+        ([1.0], None, (False, np.nan, np.nan)),
+        ([1.0], [1.0, 2.0], (False, np.nan, np.nan)),
+    ],
+)
+def test_lists_are_compared_by_their_entries(one: list[float] | None, other: list[float] | None, expected: tuple[Any, ...]) -> None:
+    np.testing.assert_array_equal(np.array(gap_of_lists(one, other), float), np.array(expected, float))
 
 
 def test_words_that_differ_are_counted_and_placed(fake: FakeKernels) -> None:
