@@ -288,7 +288,9 @@ def _resolve(model: str | Model, params: Mapping[str, Any], records: Records | N
 
 
 @without_false_alarm()
-def _follow(model: str | Model, params: Mapping[str, Any], most: int, records: Records | None, whole: bool = False) -> dict[str, np.ndarray]:
+def _follow(
+    model: str | Model, params: Mapping[str, Any], most: int, records: Records | None, whole: bool = False
+) -> dict[str, np.ndarray]:
     """All columns of all events, among them those that only `impacts` reads. `whole`: whether the window is the whole run."""
     kind, resolved = _resolve(model, params, records)
     if whole:

@@ -173,7 +173,9 @@ class Bodies:
         contact, trial = self.contacts[place], self._trial(place, s)
         ways[place] = float(np.sign(trial) or np.sign(self._speed(place, s)) or 1.0)
         phases[place] = SLIPS
-        s[2 * self.n + place] = (contact.mu_d * max(self._pull(place, s), 0.0) * ways[place] - contact.c_t * self._speed(place, s)) / contact.k_t
+        s[2 * self.n + place] = (
+            contact.mu_d * max(self._pull(place, s), 0.0) * ways[place] - contact.c_t * self._speed(place, s)
+        ) / contact.k_t
 
     def _stick(self, place: int, _t: float, s: Any, phases: list[int], ways: list[float]) -> None:
         contact = self.contacts[place]

@@ -262,7 +262,7 @@ def test_a_column_of_nothing_but_nan_is_refused(fake: FakeKernels, tmp_path: Pat
 
     monkeypatch.setattr(batch, "solve", nowhere)
     directory = run(GRID, tmp_path / "a").directory
-    with pytest.raises(ConfigError, match="drift is NaN in every row"):
+    with pytest.raises(ConfigError, match="drift has no value in any row"):
         read_map(directory, color="drift")
 
 

@@ -374,7 +374,7 @@ def test_a_column_of_nothing_but_nan_is_refused_where_it_is_asked_for(
 
     monkeypatch.setattr(batch, "solve", nowhere)
     directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
-    with pytest.raises(ConfigError, match="drift is NaN in every row"):
+    with pytest.raises(ConfigError, match="drift has no value in any row"):
         read_content(directory, color="drift", traces=0)
     assert read_content(directory, traces=0).facts["count"] == 108
 
