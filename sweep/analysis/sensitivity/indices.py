@@ -98,7 +98,8 @@ def fast(names: Sequence[str], values: np.ndarray, harmonics: int) -> list[Estim
 def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, resamples: int, level: float, seed: int) -> list[Estimate]:
     """Compute first-order indices of RBD-FAST from any sample by SALib, with ten harmonics and bias correction.
 
-    SALib's bootstrap samples have half as many rows, so its intervals are somewhat wide. Their number is at most RBD_ROWS / n.
+    SALib's bootstrap samples have half as many rows, so its intervals are somewhat wide. Their number is at most RBD_ROWS / n. The
+    interval is NaN if a bootstrap sample is constant, as where one row alone differs.
 
     Args:
         names: names of the d parameters. coordinates: (n, d) in the unit cube. values: (n,) of an observable.
@@ -107,7 +108,8 @@ def rbd_fast(names: Sequence[str], coordinates: np.ndarray, values: np.ndarray, 
     analyze = salib("rbd_fast").analyze
     problem = {"num_vars": len(names), "names": list(names)}
     fewer = max(10, min(resamples, RBD_ROWS // len(values)))
-    found = analyze(problem, coordinates, values, M=RBD_HARMONICS, num_resamples=fewer, conf_level=level, seed=seed)
+    with np.errstate(invalid="ignore"):  # a bootstrap sample may be constant; then there is no interval
+        found = analyze(problem, coordinates, values, M=RBD_HARMONICS, num_resamples=fewer, conf_level=level, seed=seed)
     return [around("S1", found["S1"][j], found["S1_conf"][j], name) for j, name in enumerate(names)]
 
 

@@ -371,6 +371,12 @@ def test_an_effect_in_two_steps_is_told_to_be_too_small_by_rbd_fast() -> None:
     assert of_few_values(Two()) == ["v0"]  # type: ignore[arg-type]
 
 
+def test_rbd_fast_has_no_interval_where_one_row_alone_differs() -> None:
+    (found,) = rbd_fast(["k"], np.random.default_rng(1).random((60, 1)), np.arange(60) == 3, 20, 0.95, 1)
+    assert math.isfinite(found.value)
+    assert math.isnan(found.half_width)
+
+
 def test_too_few_groups_for_second_order(ishigami: FakeIshigami) -> None:
     made = study("saltelli", 32, second_order=True)
     assert made.notes == ["32 groups are too few for second-order indices, which need 64 at least: they are left out."]
