@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from kernels.models.contacts import WallLaw
 from kernels.models.status import Status
 from kernels.numerics.numbers import Array
 from kernels.observables import impacts
+
+RIGHT = "right_"  # of two walls the first, whose parameters have no prefix
 
 
 class WallEnd(NamedTuple):
@@ -47,7 +50,8 @@ def finish(
     if len(walls) == 1 and walls[0].envelope is None:  # a stop never buckles
         del found["buckling_time"]
         return found, status
-    for law, wall, end, shock in zip(laws, walls, ends, shocks, strict=True):
+    regimes = []
+    for name, wall, end, shock in zip(prefixes(laws), walls, ends, shocks, strict=True):
         pressed = (jnp.maximum(end.largest, shock.deepest) > wall.rounded) | (
             jnp.abs(shock.first_velocity) > 0.0
         )  # a mass at rest at its face does not press the wall
@@ -57,5 +61,21 @@ def finish(
             regime = wall.envelope.regime(end.largest, end.buckled, pressed)
             beyond = (status == int(Status.OK)) & wall.envelope.beyond_table(end.largest)
             status = jnp.where(beyond, int(Status.BEYOND_TABLE), status)
-        found |= impacts.of_wall(shock, end.plastic, regime, law.prefix)
+        found |= impacts.of_wall(shock, end.plastic, regime, name)
+        regimes.append(regime)
+    if len(walls) > 1:
+        found |= of_either([end.buckled for end in ends]) | {
+            "plastic_set": functools.reduce(operator.add, (end.plastic for end in ends)),
+            "wall_regime": functools.reduce(jnp.maximum, regimes),
+        }
     return found, status
+
+
+def prefixes(laws: Sequence[WallLaw]) -> tuple[str, ...]:
+    """Prefixes of the observables of each single wall: none of an only wall, whose observables have the names of the run."""
+    return tuple(law.prefix or (RIGHT if len(laws) > 1 else "") for law in laws)
+
+
+def of_either(buckled: Sequence[Array]) -> dict[str, Array]:
+    """Whether any of several walls has buckled."""
+    return {"buckled": functools.reduce(jnp.maximum, buckled)}

@@ -102,7 +102,8 @@ def nearest_touch(p: dict[str, Any], observed: dict[str, Array], sums: Any) -> A
         return nearest
     zero = jnp.zeros_like(scale)
     left = p["left_gap"] if "left_gap" in p else jnp.where(p.get("sides", zero) > 1.0, p["gap"], jnp.inf)
-    right, left = p["gap"] + observed.get("plastic_set", zero), left + observed.get("left_plastic_set", zero)
+    dent = observed.get("right_plastic_set", observed.get("plastic_set", zero))
+    right, left = p["gap"] + dent, left + observed.get("left_plastic_set", zero)
     apart = jnp.minimum(right - observed["x_max"], left + observed["x_min"])
     clear = jnp.where(impacting.inside > 0.0, jnp.inf, apart * p["omega"])
     usable = jnp.where(scale > 0.0, scale, 1.0)

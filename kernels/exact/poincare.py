@@ -239,9 +239,10 @@ def _struck(made: oscillator.EventSetup, s: Any, lasts: dict[str, Any], speed: A
     """The observables of walls, the regime, and the status. `speed`: that which the excitation alone would give the mass [m/s]."""
     zero, sums, ends = jnp.zeros_like(speed), s.sums, oscillator.wall_ends(made, s)
     found, status = wall_outcome.finish(made.kind.walls, made.walls, ends, sums.shocks, lasts, zero)
-    for law, end in zip(made.kind.walls, ends, strict=True):
-        if law.prefix + "buckled" in found:  # in any period before
-            found |= {law.prefix + "buckled": end.buckled, law.prefix + "buckling_time": zero + jnp.nan}
+    if "buckled" in found:  # in any period before
+        for name, end in zip(wall_outcome.prefixes(made.kind.walls), ends, strict=True):
+            found |= {name + "buckled": end.buckled, name + "buckling_time": zero + jnp.nan}
+        found |= {**wall_outcome.of_either([end.buckled for end in ends]), "buckling_time": zero + jnp.nan}
     found |= dict.fromkeys(NOT_OF_A_WINDOW, zero + jnp.nan)
     found["regime"] = zero if sums.impacting is None else impact_pattern.finish(sums.impacting, speed, periodic)
     if made.centre is not None:

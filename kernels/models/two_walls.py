@@ -118,20 +118,25 @@ _DESCRIBED = {
     "exit_time": "time when the mass last left a wall in the window, through its face",
     "return_time": "time when the mass last came back through x = 0 in the window after it had left a wall; the exit itself where the "
     "wall reaches to x = 0 (gap <= 0)",
+    "buckled": "1 if the force of either wall reached its criterion in the run, else 0",
+    "buckling_time": "time when the force of a wall first reached its criterion in the run",
+    "plastic_set": "plastic sets of both walls at the end of the run, summed",
+    "wall_regime": "how far the wall that was pressed further was pressed in the run: not at all, elastically, into its plateau, into its "
+    "softening or past it, beyond the last node of its table",
 }
-_BOTH = tuple(replace(q, description=_DESCRIBED.get(q.name, f"{q.description}, summed over both walls")) for q in SHOCK_OBSERVABLES)
-_OF_EACH = tuple(q for q in SHOCK_OBSERVABLES if q.name in ("impacts", "peak_force", "max_compression"))
+_BOTH = tuple(
+    replace(q, description=_DESCRIBED.get(q.name, f"{q.description}, summed over both walls"))
+    for q in (*SHOCK_OBSERVABLES, *BUCKLING_OBSERVABLES)
+)
+_OF_EACH = (*BUCKLING_OBSERVABLES, *(q for q in SHOCK_OBSERVABLES if q.name in ("impacts", "peak_force", "max_compression")))
 
 
-def _of_left(q: Quantity) -> Quantity:
-    """An observable of the wall at the left."""
-    symbol = f"{q.symbol}^\\mathrm{{left}}" if q.symbol else ""
-    return replace(
-        q, name=LEFT + q.name, description=f"of the wall at the left: {q.description.replace(', x beyond the gap', '')}", symbol=symbol
-    )
+def _of_one(q: Quantity, side: str) -> Quantity:
+    """An observable of the wall at one side, "left" or "right"."""
+    symbol = f"{q.symbol}^\\mathrm{{{side}}}" if q.symbol else ""
+    description = f"of the wall at the {side}: {q.description.replace(', x beyond the gap', '')}"
+    return replace(q, name=f"{side}_{q.name}", description=description, symbol=symbol)
 
-
-_OF_RIGHT = tuple(replace(q, description=f"of the wall at the right: {q.description}") for q in BUCKLING_OBSERVABLES)
 
 TWO_WALLS = Model(
     name="two_walls",
@@ -140,8 +145,7 @@ TWO_WALLS = Model(
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *_parameters(""), *_parameters(LEFT), *WEAR_LAW, *TIME),
     observables=(
         *_BOTH,
-        *_OF_RIGHT,
-        *(_of_left(q) for q in (*BUCKLING_OBSERVABLES, *_OF_EACH)),
+        *(_of_one(q, side) for side in ("right", "left") for q in _OF_EACH),
         *(replace(q, needs=("f_crit|left_f_crit",)) for q in SHAKEDOWN),
         *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
         *WORN_OBSERVABLES,

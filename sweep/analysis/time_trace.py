@@ -24,7 +24,7 @@ from sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
-RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period", "buckled", "left_buckled")  # what tells where a steady motion begins
+RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period", "buckled")  # what tells where a steady motion begins
 PERIODS = 20  # of the excitation: longer runs show only their last ones where nothing else is asked for
 SETTLING = 50  # periods for a contact with memory to return to its steady motion
 MOST_EVENTS = 1_000_000
@@ -194,7 +194,7 @@ def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, 
     at = {name: float(solution.observables[name][0]) for name in RESTARTED if name in solution.observables}
     found = steady_trace(config.model, given, at, rows, within[1])
     if found is None:
-        if any(at.get(name) for name in ("buckled", "left_buckled")):
+        if at.get("buckled"):
             raise ValueError("a trace of its steady motion would begin at a wall that has buckled before: give a window [start, end] in s")
         raise ValueError("it has no steady motion with a period: see the column `status` of its row")
     columns, period = found
@@ -233,7 +233,7 @@ def steady_trace(
 
     period = excitation_period(model, given)
     needed = {quantity.name for quantity in model.returns(STEADY, set(given))} & {*RESTARTED}
-    if not needed <= at.keys() or any(at.get(name) for name in ("buckled", "left_buckled")):
+    if not needed <= at.keys() or at.get("buckled"):
         return None
     count, place = at["period"], at["x_end"]
     if not count or math.isnan(count) or not math.isfinite(period) or place is None or math.isnan(place):

@@ -22,8 +22,9 @@ HITS = (
     "rebound_velocity", "separation_time", "exit_time", "return_time",
 )  # fmt: skip
 BUCKLES = ("buckling_time", "plastic_set")
-LEFT = ("left_buckling_time", "left_plastic_set", "left_impacts", "left_peak_force", "left_max_compression")
-COUNTED = ("slip_phases", "stops", "impacts", "left_impacts")
+EACH = ("buckling_time", "plastic_set", "impacts", "peak_force", "max_compression")
+LEFT = tuple(f"{side}_{name}" for side in ("left", "right") for name in EACH)
+COUNTED = ("slip_phases", "stops", "impacts", "left_impacts", "right_impacts")
 NUDGE = 1e-11
 
 
@@ -172,7 +173,9 @@ def compare(model: Model, c: Columns, friction: bool, within: float = 1e-8) -> t
     names += (*(BUCKLES if "f_crit" in c else ()), *(LEFT if model is TWO_WALLS else ()))
     wrong: dict[str, np.ndarray] = {}
     for name in names:
-        if name not in found.observables or (name == "left_buckling_time" and "left_f_crit" not in c):
+        if name not in found.observables or (
+            name.endswith("_buckling_time") and name.removeprefix("right_").replace("buckling_time", "f_crit") not in c
+        ):
             continue
         ours, theirs, nudged = found.observables[name], expected[name], other[name]
         typical = 1.0 if name in COUNTED else float(np.nanmedian(np.abs(theirs[theirs != 0.0]))) if np.any(theirs != 0.0) else 1.0

@@ -743,7 +743,9 @@ def _named(p: np.ndarray, out: np.ndarray, of_walls: np.ndarray) -> dict[str, np
         "first_contact_time": of_walls[rows, first, FIRST_T], "first_contact_velocity": of_walls[rows, first, FIRST_V],
         "rebound_velocity": of_walls[rows, last[SEPARATION], REBOUND], "separation_time": of_walls[rows, last[SEPARATION], SEPARATION],
         "exit_time": np.fmax(right[:, EXIT], left[:, EXIT]), "return_time": np.fmax(right[:, RETURN], left[:, RETURN]),
-        "buckling_time": right[:, BUCKLING], "plastic_set": right[:, PLASTIC_END],
+        "buckling_time": np.fmin(right[:, BUCKLING], left[:, BUCKLING]), "plastic_set": right[:, PLASTIC_END] + left[:, PLASTIC_END],
+        "right_buckling_time": right[:, BUCKLING], "right_plastic_set": right[:, PLASTIC_END], "right_impacts": right[:, IMPACTS],
+        "right_peak_force": right[:, PEAK], "right_max_compression": right[:, COMPRESSION],
         "left_buckling_time": left[:, BUCKLING], "left_plastic_set": left[:, PLASTIC_END], "left_impacts": left[:, IMPACTS],
         "left_peak_force": left[:, PEAK], "left_max_compression": left[:, COMPRESSION],
     }  # fmt: skip

@@ -226,10 +226,10 @@ def test_time_schemes_converge_to_the_exact_motion_between_two_walls(
     exact = solve(TWO_WALLS, rows)
     found = solve(TWO_WALLS, [row | {"k_t": 1.0, "c_t": 0.0} | size for size in (coarse, fine) for row in rows], scheme=scheme)
     assert [*found.status] == [*exact.status, *exact.status] == [Status.OK] * 6
-    for name in ("impacts", "left_impacts", "wall_regime", "left_wall_regime"):
+    for name in ("impacts", "left_impacts", "right_wall_regime", "left_wall_regime"):
         np.testing.assert_array_equal(found.observables[name], np.tile(exact.observables[name], 2), err_msg=name)
     errors = []
-    for name in ("x_end", "v_end", "peak_force", "left_peak_force", "impulse", "contact_time", "left_plastic_set", "plastic_set"):
+    for name in ("x_end", "v_end", "peak_force", "left_peak_force", "impulse", "contact_time", "left_plastic_set", "right_plastic_set"):
         expected = exact.observables[name]
         off = np.abs(found.observables[name].reshape(2, -1) - expected) / np.maximum(np.abs(expected), 0.1)
         errors.append(off.max(axis=1))
