@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from kernels.models.arguments import nearest
+from kernels.models.eigenmodes import eigenvectors
 
 MOST_MODES = 2000
 AXES = ("x", "y", "z")
-_SINGULAR = 1e-14  # of a stiffness matrix with ones on its diagonal: below, its smallest eigenvalue is that of a rigid motion
 
 
 def too_many(count: int) -> str:
@@ -175,7 +175,7 @@ class Basis:
         Raises:
             ValueError: matrices that are not of that kind.
 
-        Nearly rigid members would spoil low frequencies if w^2 were sought: where K is definite, 1/w^2 is found.
+        Nearly rigid members would spoil low frequencies if w^2 were sought: 1/w^2 is found (see `eigenvectors`).
         """
         if (count := max(np.shape(mass), default=0)) > MOST_MODES:  # before its eigenvectors
             raise ValueError(too_many(count))
@@ -237,33 +237,6 @@ def alike(bases: Mapping[str, Basis]) -> dict[str, Basis]:
             raise ValueError(f"the bases {names[0]!r} and {name!r} have their points at different positions")
     most = max(basis.count for basis in bases.values())
     return {name: basis if basis.count == most else basis.widened(most) for name, basis in bases.items()}
-
-
-def eigenvectors(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """w^2 [1/s^2], ascending, and vectors of unit modal mass of K u = w^2 M u; ValueError if M is not definite or K not semidefinite."""
-
-    def reduced(by: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues of `other` u = value `by` u, ascending, with u^T by u = 1."""
-        lower = np.linalg.cholesky(by)
-        half = np.linalg.solve(lower, other)
-        values, vectors = np.linalg.eigh(np.linalg.solve(lower, half.T))
-        return values, np.linalg.solve(lower.T, vectors)
-
-    try:
-        np.linalg.cholesky(mass)
-    except np.linalg.LinAlgError as error:
-        raise ValueError("M must be positive definite") from error
-    scale = np.sqrt(np.where(np.diag(stiffness) > 0.0, np.diag(stiffness), 1.0))
-    if np.linalg.eigvalsh(stiffness / np.outer(scale, scale))[0] > _SINGULAR:
-        inverse, vectors = reduced(stiffness, mass)
-        inverse = np.maximum(inverse, np.finfo(float).eps * inverse[-1])  # the fastest may be lost in rounding
-        order = np.argsort(-inverse)
-        return 1.0 / inverse[order], vectors[:, order] / np.sqrt(inverse[order])
-    squares, vectors = reduced(mass, stiffness)
-    largest = np.abs(squares).max()
-    if squares.min() < -1e-9 * largest:
-        raise ValueError(f"K must be positive semidefinite: it has an eigenvalue w^2 = {squares.min():g} rad^2/s^2")
-    return np.where(np.abs(squares) < 1e-12 * largest, 0.0, squares), vectors
 
 
 def _array(value: Any, what: str) -> np.ndarray:

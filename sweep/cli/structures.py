@@ -60,6 +60,8 @@ def modes(
         print_table("", header, rows, right=header)
         if largest:
             say("A column with the name of a point has the largest displacement there for a coordinate of 1.")
+        if rigid := int(np.sum(basis.omega == 0.0)):
+            say(f"{rigid} mode{'s' * (rigid > 1)} of 0 Hz: nothing holds the structure against {'them' if rigid > 1 else 'it'}.")
         if full:
             say("Damping is a full matrix; the column has the ratios of its diagonal.")
     if out is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import mpmath
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -113,3 +116,75 @@ def test_shapes_between_points_are_those_of_the_spline_of_another_library(count:
     powers = (at - places[piece])[:, None] ** np.arange(3, -1, -1)
     ours = np.einsum("tk,tkij->tij", powers, spline(places, values)[piece])
     assert ours == pytest.approx(other(at), abs=1e-12)
+
+
+def lowest(beam: Beam, near: np.ndarray) -> np.ndarray:
+    """Circular frequencies of a beam near some, by transfer matrices in 40 digits: of displacement, slope, moment and shear force."""
+    with mpmath.workdps(40):
+        places = sorted({0.0, beam.length, *(place for place, _ in (*beam.springs, *beam.masses))})
+        held = {"free": (2, 3), "pinned": (0, 2), "clamped": (0, 1), "guided": (1, 3)}  # what is 0 at an end
+
+        def residual(omega: mpmath.mpf) -> mpmath.mpf:
+            square = omega * omega
+            whole = mpmath.eye(4)
+            for low, high in pairwise([*places, None]):
+                jump = sum(value * square for place, value in beam.masses if place == low)
+                jump -= sum(mpmath.mpf(value) for place, value in beam.springs if place == low)
+                point = mpmath.eye(4)
+                point[3, 0] = jump
+                whole = point * whole
+                if high is not None:
+                    rates = mpmath.zeros(4)
+                    rates[0, 1], rates[1, 2], rates[2, 3] = 1, 1 / mpmath.mpf(beam.bending_stiffness), 1
+                    rates[3, 0] = beam.mass_per_length * square
+                    whole = mpmath.expm(rates * (mpmath.mpf(high) - mpmath.mpf(low))) * whole
+            begin = [row for row in range(4) if row not in held[beam.ends[0]]]
+            return mpmath.det(mpmath.matrix([[whole[row, column] for column in begin] for row in held[beam.ends[1]]]))
+
+        return np.array(
+            [float(mpmath.findroot(residual, (w * (1 - 1e-6), w * (1 + 1e-6)), solver="secant")) for w in map(mpmath.mpf, near)]
+        )
+
+
+@pytest.mark.long_cases("1000*")
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [1e-1, 1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("elements", [10, 100, 300, 1000])
+def test_any_number_of_elements_and_any_distance_of_points_give_the_frequencies_of_transfer_matrices(elements: int, apart: float) -> None:
+    for ends, rigid, springs, masses in (
+        (("pinned", "free"), 1, [], []),
+        (("free", "free"), 2, [], []),
+        (("guided", "free"), 1, [], []),
+        (("free", "free"), 0, [(1.0, 50.0), (1.0 + apart, 70.0)], [(2.2, 1.3)]),
+        (("clamped", "free"), 0, [(3.1, 4e3)], [(1.0 + apart, 0.6)]),
+    ):
+        beam = Beam(3.7, 812.0, 2.3, ends, springs, masses, elements)
+        basis = beam.basis(6, {"a": 1.0, "b": 1.0 + apart})
+        assert (basis.omega[::2] == 0.0).tolist() == [True] * rigid + [False] * (6 - rigid)
+        omega = basis.omega[2 * rigid :: 2]
+        exact = lowest(beam, omega)
+        # theory: (w / w_exact - 1) = (wave number times element length)^4 / 1440 of equal elements
+        bound = 2.0 * (np.sqrt(exact * np.sqrt(2.3 / 812.0)) * 3.7 / elements) ** 4 / 1440.0
+        # rounding: eps times the largest frequency, that of an element, over the frequency
+        rounding = 4e-16 * 40.0 * np.sqrt(812.0 / 2.3) / min(3.7 / elements, max(apart, 2e-4 * 3.7)) ** 2 / exact
+        assert (np.abs(omega / exact - 1.0) < bound + 1e-10 + rounding).all(), ends
+
+
+def test_a_beam_of_1_001_m_between_points_has_its_one_rigid_motion() -> None:
+    basis = Beam(3.7, 812.0, 2.3, ("pinned", "free")).basis(4, {"a": 1.0, "b": 1.001})
+    roots = np.array([3.92660231204792, 7.06858274562873, 10.2101761228130])  # tan = tanh
+    assert basis.omega[::2] == pytest.approx([0.0, *(roots**2 * np.sqrt(812.0 / 2.3) / 3.7**2)], rel=1e-7)
+    assert basis.omega[2] / (2.0 * np.pi) == pytest.approx(3.368, rel=1e-3)
+
+
+@pytest.mark.parametrize("modes", [1, 2, 3])
+def test_a_correction_of_a_free_beam_has_no_part_of_its_rigid_motions(modes: int) -> None:
+    basis = Beam(LENGTH, STIFFNESS, MASS, ("free", "free")).basis(modes, {"a": 0.6, "b": 1.5}, corrected=["a", "b"])
+    first = 4.7300407449**2 * UNIT
+    assert basis.omega[::2][modes:].min() > 0.99 * first
+    assert basis.omega[::2][:modes] == pytest.approx([0.0, 0.0, first][:modes], rel=1e-6)
+
+
+def test_corrections_that_are_one_motion_are_refused() -> None:
+    with pytest.raises(ValueError, match="the static corrections are not independent"):
+        Beam(LENGTH, STIFFNESS, MASS).basis(4, {"a": 0.6, "b": 0.6 + 1e-9}, corrected=["a", "b"])

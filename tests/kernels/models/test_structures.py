@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 
 import kernels
 from kernels.models.basis import Basis
+from kernels.models.eigenmodes import eigenvectors
 from kernels.models.structures import Load, Structure, body_basis
 from kernels.models.supports import Support
 
@@ -173,3 +176,47 @@ def test_a_point_has_one_position_along_the_structure(place: Any, words: str) ->
         Basis.of_matrices(np.eye(2), np.eye(2), np.zeros((2, 2)), shapes, np.zeros((3, 2)), position)
     with pytest.raises(ValueError, match=f"the position of point 'tip' .*{words}"):
         Basis([1.0, 2.0], [1.0, 1.0], [0.0, 0.0], shapes, np.zeros((3, 2)), position)
+
+
+@pytest.mark.parametrize("stiff", [1e3, 1e9, 1e15])
+def test_a_free_chain_keeps_its_soft_modes_beside_a_stiff_one(stiff: float) -> None:
+    masses, springs = [1.0, 2.0, 0.5, 3.0], [100.0, stiff, 50.0]
+    stiffness = np.zeros((4, 4))
+    for place, each in enumerate(springs):
+        stiffness[place : place + 2, place : place + 2] += each * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    squares, vectors = eigenvectors(np.diag(masses), stiffness)
+    with mpmath.workdps(50):
+        exact = mpmath.zeros(4)
+        for place, each in enumerate(springs):
+            for row, column, sign in ((0, 0, 1), (1, 1, 1), (0, 1, -1), (1, 0, -1)):
+                exact[place + row, place + column] += sign * mpmath.mpf(each)
+        roots = mpmath.diag([1 / mpmath.sqrt(each) for each in masses])
+        truth = sorted(map(float, mpmath.eigsy(roots * exact * roots, eigvals_only=True)))
+    assert squares[0] == 0.0
+    assert squares[1:] == pytest.approx(truth[1:], rel=1e-12)
+    assert vectors.T @ np.diag(masses) @ vectors == pytest.approx(np.eye(4), abs=1e-12)
+    assert vectors[:, 0] == pytest.approx(np.full(4, 1.0 / np.sqrt(6.5)), rel=1e-9)
+
+
+def test_modes_of_any_rank_are_those_of_another_library_and_diagonalise_both_matrices() -> None:
+    draws = np.random.default_rng(0)
+    for count, rank in ((6, 6), (6, 4), (5, 1), (4, 0), (40, 33)):
+        root, part = draws.normal(size=(count, count)), draws.normal(size=(count, rank))
+        mass, stiffness = root @ root.T + np.eye(count), part @ part.T
+        squares, vectors = eigenvectors(mass, stiffness)
+        largest = max(1.0, squares[-1])
+        assert np.count_nonzero(squares == 0.0) == count - rank
+        assert squares == pytest.approx(scipy.linalg.eigh(stiffness, mass, eigvals_only=True), abs=1e-12 * largest)
+        assert vectors.T @ mass @ vectors == pytest.approx(np.eye(count), abs=1e-9)
+        assert vectors.T @ stiffness @ vectors == pytest.approx(np.diag(squares), abs=1e-9 * largest)
+
+
+def test_a_stiffness_whose_softest_motion_is_rounding_is_refused() -> None:
+    ways = np.linalg.qr(np.random.default_rng(2).normal(size=(6, 6)))[0]
+    for soft, refused in ((1e-12, False), (5e-14, True)):
+        stiffness = ways @ np.diag([soft, 1.0, 2.0, 3.0, 4.0, 5.0]) @ ways.T
+        if refused:
+            with pytest.raises(ValueError, match=r"too ill-conditioned for float64: .* merge points that nearly coincide"):
+                eigenvectors(np.eye(6), stiffness)
+        else:
+            assert eigenvectors(np.eye(6), stiffness)[0] == pytest.approx([soft, 1.0, 2.0, 3.0, 4.0, 5.0], rel=2e-3)

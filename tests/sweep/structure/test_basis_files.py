@@ -148,3 +148,10 @@ def test_modes_and_corrections_of_a_beam_have_their_own_damping(tmp_path: Path) 
         'points = { middle = 0.4 }\ncorrected = ["middle"]\n'
     )
     assert read_basis(path).damping.tolist() == pytest.approx([0.02] * 4 + [0.07] * 2)  # in two planes each
+
+
+def test_modes_says_how_many_modes_nothing_holds(tmp_path: Path, capsys: Captured) -> None:
+    beam = '[beam]\nlength = 3.7\nbending_stiffness = 812.0\nmass_per_length = 2.3\nmodes = 3\nelements = 20\nends = ["pinned", "free"]\n'
+    (tmp_path / "beam.toml").write_text(beam)
+    assert main(["modes", str(tmp_path / "beam.toml")]) == 0
+    assert "2 modes of 0 Hz: nothing holds the structure against them." in capsys.readouterr().err

@@ -196,7 +196,15 @@ def test_only_points_whose_step_is_near_the_bound_need_eigenvalues() -> None:
     with mock.patch.object(structure_stability, "_of_one", side_effect=AssertionError):
         assert load(study).design.count == 40_000
     with pytest.raises(ConfigError, match=r"step = 0\.001 s is unstable.* \(broken at 3 of 4 points\)"):
-        load(changed(lambda d: (put("sweep/axes", {"k_n[end]": [1e4, 3e7, 1e8, 1e9]})(d), put("time/step", 1e-3)(d))))
+        load(
+            changed(
+                lambda d: (
+                    put("sweep/axes", {"k_n[end]": [1e4, 3e7, 1e8, 1e9]})(d),
+                    put("time/step", 1e-3)(d),
+                    put("parameters/c_t", 0.0)(d),
+                )
+            )
+        )
 
 
 def test_channels_of_a_record_are_columns_of_its_file(folder: Path) -> None:
