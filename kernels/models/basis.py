@@ -92,7 +92,8 @@ class Basis:
         """(N,): 1 for a coordinate that something moves or holds, 0 for one that `widened` has added."""
         seen = [np.any(shape != 0.0, axis=0) for shape in (*self.points.values(), self.participation)]
         damped = self.damping != 0.0 if self.damping.ndim == 1 else np.any((self.damping != 0.0) | (self.damping.T != 0.0), axis=0)
-        return np.any([self.omega > 0.0, damped, *seen], axis=0).astype(float)
+        found: np.ndarray = np.any([self.omega > 0.0, damped, *seen], axis=0).astype(float)
+        return found
 
     def at(self, point: str) -> np.ndarray:
         """(3, N) shapes at a point; ValueError that names the nearest one if there is none of that name."""

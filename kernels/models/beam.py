@@ -222,7 +222,8 @@ class Beam:
         if not held:
             return moves
         sizes, ways = np.linalg.svd(np.array(held))[1:]
-        return moves @ ways[np.count_nonzero(sizes > 1e-12) :].T
+        found: np.ndarray = moves @ ways[np.count_nonzero(sizes > 1e-12) :].T
+        return found
 
 
 def residual_shapes(mass: np.ndarray, flexibility: Flexibility, modes: np.ndarray, forces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

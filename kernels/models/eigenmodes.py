@@ -120,8 +120,8 @@ class Flexibility(NamedTuple):
         """That of a structure of rows with its rigid motions."""
         held = largest_rows(rigid * np.sqrt(np.sum(rows * rows, axis=0))[:, None])  # displacements and rotations in one measure
         kept = np.setdiff1d(np.arange(rows.shape[1]), held)
-        upper = np.linalg.qr(rows[np.argsort(-np.abs(rows).max(axis=1))][:, kept], mode="r")
-        return cls(rows, rigid, kept, upper)
+        upper = np.linalg.qr(rows[np.argsort(-np.abs(rows).max(axis=1))][:, kept], mode="r")  # rows by size: digits of small ones stay
+        return cls(rows, rigid, kept, np.asarray(upper))
 
     def energies(self, shapes: np.ndarray) -> np.ndarray:
         """shapes^T K shapes of shapes (N, S)."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from kernels.models.model import Rule
 from kernels.models.quantity import Values
@@ -59,15 +62,17 @@ def rules(structure: Any) -> list[Rule]:
     if not flat:
         return []
 
-    def broken(name: str, p: Values, _scheme: str) -> Any:
-        return p[name] != 0.0
-
     return [
         Rule(
             (name,),
             f"{name} of all supports needs points that move along two axes, and that of {flat[0]} moves along its first axis alone: give "
             f"{name}[SUPPORT] of the others, or directions as the axes of that support",
-            lambda p, s, name=name: broken(name, p, s),
+            functools.partial(_is_given, name),
         )
         for name in TURNS
     ]
+
+
+def _is_given(name: str, p: Values, _scheme: str) -> Any:
+    """Mask of the rows in which a parameter is not 0."""
+    return np.asarray(p[name]) != 0.0
