@@ -24,6 +24,7 @@ from kernels.models.limits import check_uses
 from kernels.models.links import COLUMNS as LINK_COLUMNS
 from kernels.models.observables import MOTION
 from kernels.models.outputs import Asked, check_asked
+from kernels.models.parameters import normal_force_of_motion
 from kernels.models.schemes import DOUBLE, EXACT
 from kernels.numerics.fusion import decide, for_every_lane
 from kernels.results import STATUS, Results
@@ -160,6 +161,8 @@ def _run(
     gaps = [name for name in resolved if name.partition("[")[0] == "gap"]
     afterwards = {name: jnp.asarray(resolved[name]) for name in (*wear_laws.READS, *wear_laws.SCAR, *gaps) if name in resolved}
     support: dict[str, Any] = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
+    if chosen.structure is None:
+        resolved["normal_force"] = normal_force_of_motion(params, resolved)
     unread = key.unread(chosen)
     excluded = refused(chosen, params, key.scheme, window)
     whole = common_shape(chosen, resolved)

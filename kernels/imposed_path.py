@@ -21,6 +21,7 @@ from kernels.models.arguments import check_given, model_of
 from kernels.models.contacts import WallContact
 from kernels.models.features import VARIED
 from kernels.models.loops import LOOP_COLUMNS, check_loop
+from kernels.models.parameters import normal_force_of_motion
 from kernels.models.presliding import PRESLIDING
 from kernels.models.rules import STEP_RULES
 from kernels.numerics.numbers import Array
@@ -94,6 +95,7 @@ def along_path(model: str | Model, params: Mapping[str, Any], path: Array, times
         name: jnp.asarray(value, float)
         for name, value in chosen.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp).items()
     }
+    resolved["normal_force"] = normal_force_of_motion(params, resolved)
     if "c_t" not in params:
         resolved["c_t"] = jnp.zeros(())
     law = _friction_of(resolved, params)

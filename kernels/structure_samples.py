@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernels.batch.finish import as_codes, finish
+from kernels.batch.finish import as_codes, finish, without_support
 from kernels.batch.program_key import ProgramKey, key_of
 from kernels.batch.refusals import refused
 from kernels.batch.solve import shared_arguments
@@ -20,6 +20,7 @@ from kernels.excitation.record import Records, check_record
 from kernels.models import Model
 from kernels.models.arguments import check_given, nearest
 from kernels.models.arrays import is_traced
+from kernels.models.parameters import normal_force_of_motion
 from kernels.models.schemes import EXACT
 from kernels.models.status import RESULTS
 from kernels.numerics.numbers import Array
@@ -66,6 +67,9 @@ def samples(
     _check_times(times, params.get("end", model.parameter("end").default))
     program = key_of(model, params, scheme)
     resolved = model.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp)
+    support = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
+    if model.structure is None:
+        resolved["normal_force"] = normal_force_of_motion(params, resolved)
     unread = program.unread(model)
     p = {name: jnp.asarray(value, float) for name, value in resolved.items() if name not in unread}
     shared = shared_arguments(model, records if "record" in params else None)
@@ -75,6 +79,7 @@ def samples(
     if excluded is not None:
         arguments["end"] = jnp.where(excluded > 0, jnp.nan, arguments["end"])  # such a row is not run
     found = _sampled(program, arguments, jnp.asarray(times, float))
+    found |= without_support(model, support, found, jnp)
     if excluded is not None:
         found["status"] = jnp.where(excluded > 0, excluded, found["status"])
     codes = {"status", *(q.name for q in model.observables if q.kind in ("integer", "word"))}

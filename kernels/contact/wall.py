@@ -436,7 +436,7 @@ class Wall(NamedTuple):
             turns = turns | (phase == BEHIND) & extreme
         largest = jnp.where(turns | enters, jnp.maximum(here.largest, y), here.largest)
         jumps = enters
-        v = jnp.where(turns, 0.0, at.v)
+        v, lag = jnp.where(turns, 0.0, at.v), None
         if self.envelope is None:
             after = after._replace(largest=largest)
         else:
@@ -471,12 +471,18 @@ class Wall(NamedTuple):
             )
             v = jnp.where(stops | reload_ends, 0.0, v)
             jumps = enters | touches | (yields & (phase == BEHIND)) | goes_on
+            # a softening of no width, whose derivative by its width is that of the mean force along it
+            drops = goes_on & (here.piece == PLATEAU) & ~envelope.softens & (speed > 0.0)
+            lag = jnp.where(drops, 0.5 * (envelope.u1 - envelope.u0) / jnp.where(drops, speed, 1.0), 0.0)
         leaves, home = (phase != OFF) & (after.phase == OFF), (phase == OFF) & third & ~first & ~second
         after = after._replace(returns=jnp.where(leaves & (self.gap > 0.0), 1.0, jnp.where(enters | home, 0.0, memory.returns)))
         edge = jnp.where(enters, 0.0, y)
         before_force = jnp.where(enters, 0.0, self.force(here, edge).at(y, speed))
         jump = self.force(after, edge).at(edge, speed) - before_force
         a = at.a - jnp.where(jumps, side * jump / self.m, 0.0)
+        if lag is not None:
+            less = side * jump / self.m * lag
+            v, a = v + less, a - (at.drag + self.force(after, edge).damping) / self.m * less
         # where the force vanishes it is exactly 0: a remaining rounding error would act on the mass throughout its flight
         a = jnp.where(loses, (at.needed - at.drag * v) / self.m, a)
         flagged = self._flags(after, edge, v, a)

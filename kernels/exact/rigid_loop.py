@@ -200,6 +200,7 @@ def machine(p: dict[str, Any], free: bool) -> RigidMachine:
     sine, cosine = sincos(angle)
     x, v = p["x0"] + zero, p["v0"] + zero
     direction = jnp.where(v != 0.0, jnp.sign(v), friction.direction_at_rest(held_force(x, sine)))
+    v = jnp.where(direction != 0.0, v, 0.0)  # friction takes a small velocity from a mass that it holds: no derivative by it
     a = jnp.where(direction != 0.0, slip_acceleration(direction, x, v, sine), 0.0)
     start = RigidState(
         t=zero,

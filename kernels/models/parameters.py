@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from kernels.models.arrays import is_traced
 from kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from kernels.models.loads import PULSES_OF_A_MASS, TABLES, fastest_of_pulse, is_none
 from kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
@@ -106,7 +108,20 @@ def derive_friction(p: dict[str, Any], xp: Any) -> None:
     p.setdefault("stribeck_speed", math.nan)
     p.setdefault("k_t", math.inf)
     if "c_t" not in p:
-        p["c_t"] = xp.maximum(0.0, 2.0 * xp.sqrt(p["m"] * (p["k"] + p["k_t"])) - p["c"])
+        rigid = xp.isinf(p["k_t"])  # guarded, as the derivative of the root of infinity is NaN
+        critical = 2.0 * xp.sqrt(p["m"] * (p["k"] + xp.where(rigid, 1.0, p["k_t"])))
+        p["c_t"] = xp.where(rigid, math.inf, xp.maximum(0.0, critical - p["c"]))
+
+
+def normal_force_of_motion(params: Mapping[str, Any], resolved: Mapping[str, Any]) -> Any:
+    """The normal force [N] that programs read, of parameters as they were given and resolved.
+
+    Beside walls its default is 0 without friction. Where a coefficient is traced it is m g at mu = 0 too, so that the friction mu m g has
+    its derivative by mu there; nothing else of the motion depends on it.
+    """
+    if "normal_force" not in params and any(is_traced(params.get(name)) for name in ("mu", "mu_s")):
+        return resolved["m"] * resolved["g"]
+    return resolved["normal_force"]
 
 
 def derive_excitation(p: dict[str, Any], xp: Any) -> None:

@@ -180,7 +180,8 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
 def _fastest(structure: Any, p: Values, xp: Any) -> Any:
     """The largest circular frequency of loads and free structure [rad/s]; 2 pi at least a run."""
     if structure.body:
-        natural = xp.sqrt(p["k"] / p["m"])
+        held = xp.asarray(p["k"]) > 0.0  # guarded, as the derivative of the root of 0 is infinite
+        natural = xp.where(held, xp.sqrt(xp.where(held, p["k"], 1.0) / p["m"]), 0.0)
     else:
         largest = np.array([basis.omega.max() for basis in structure.bases.values()])
         own = float(largest[0]) if len(largest) == 1 else xp.asarray(largest)[xp.asarray(p["basis"], int)]
