@@ -37,21 +37,25 @@ NOT_TOLD = "not told"  # of a parameter that the data do not determine
 
 def print_result(result: CalibrationResult) -> None:
     """Print the tables of a result on stdout."""
+    from sweep.analysis.calibration.fitting import OPTIMAL
+
     data, known, best = result.calibration.data, result.known[0], result.optima[0]
     counts = result.counts()
+    ended = sum(counts[word] for word in OPTIMAL)
     runs = "runs" if len(data.runs) != 1 else "run"
+    settled = sum(each.outcome in OPTIMAL for each in result.optima)
     emit(
-        f"{data.count} numbers from {len(data.runs)} {runs}; {counts['converged']} of {len(result.fits.outcome)} fits converged, to "
-        f"{len(result.optima)} {'optimum' if len(result.optima) == 1 else 'optima'}; chi^2 = {best.chi2:.4g}, "
+        f"{data.count} numbers from {len(data.runs)} {runs}; {ended} of {len(result.fits.outcome)} fits converged, to "
+        f"{settled} {'optimum' if settled == 1 else 'optima'}; chi^2 = {best.chi2:.4g}, "
         f"{known.freedom} degrees of freedom"
     )
     emit("")
     print_parameters(result)
     if len(result.optima) > 1:
         emit("")
-        header = ["optimum", "fits", "chi^2", *result.space.names]
+        header = ["optimum", "fits", "outcome", "chi^2", *result.space.names]
         rows = [
-            [str(i), str(len(each.lanes)), short(each.chi2), *optimum_cells(result.space.values(each.coordinates), own)]
+            [str(i), str(len(each.lanes)), each.outcome, short(each.chi2), *optimum_cells(result.space.values(each.coordinates), own)]
             for i, (each, own) in enumerate(zip(result.optima[:FEW], result.known, strict=False))
         ]
         print_table("Optima", header, rows, right=header)

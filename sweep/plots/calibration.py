@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sweep.analysis.calibration.fitting import OPTIMAL
 from sweep.analysis.calibration.optima import Optimum
 from sweep.analysis.calibration.results import CalibrationResult, Landscape
 from sweep.io.units import raised
@@ -152,7 +153,7 @@ def slice_of(axes: Axes, result: CalibrationResult, number: int) -> None:
         lines = axes.contour(x, y, rise, levels=levels, colors=INK, linewidths=1.0)
         axes.clabel(lines, fmt=lambda level: f"{level:g} sd", fontsize=9)
     draw_paths(axes, result, optimum, places)
-    others = [each for each in result.optima if each is not optimum]
+    others = [each for each in result.optima if each is not optimum and each.outcome in OPTIMAL]
     for each, size, color, name in [(optimum, 14, HUES[1], "optimum"), *((other, 10, HUES[2], "another optimum") for other in others)]:
         at = space.values(each.coordinates)[places]
         if (x[0] <= at[0] <= x[-1]) and (y[0] <= at[1] <= y[-1]):

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from sweep.analysis.calibration.fitting import FAILED, OUTCOMES, fit
+from sweep.analysis.calibration.fitting import FAILED, KINK, OPTIMAL, OUTCOMES, fit
 from sweep.analysis.calibration.jumps import BoundaryCrossing, find_crossings
 from sweep.analysis.calibration.load import Calibration
-from sweep.analysis.calibration.optima import Optimum, optima_of, starts_of
+from sweep.analysis.calibration.optima import Optimum, improved, optima_of, starts_of
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
 from sweep.analysis.calibration.system import System
@@ -57,6 +57,7 @@ def carry_out(
     if (fits.outcome == FAILED).all():
         message = f"all {len(fits.outcome)} starts failed: at none of them all runs have results; choose other bounds or another start"
         raise ConfigError(calibration.config.source, [Problem("calibration.free", message)])
+    fits = improved(system, fits, calibration.seed)
     optima = optima_of(fits, system)
     known = [
         knowledge(
@@ -109,7 +110,19 @@ def notes_on(result: CalibrationResult) -> list[str]:
     space, best, known, data = result.space, result.optima[0], result.known[0], result.calibration.data
     notes = []
     if not result.converged:
-        notes.append("No fit converged: the result shown is the best point that a fit reached, not an optimum.")
+        why = OUTCOMES[best.outcome]
+        notes.append(f"The best fit did not converge: the result shown is the best point that a fit reached, not an optimum. It {why}.")
+    if best.outcome == KINK:
+        notes.append(
+            "The optimum is at a kink or a jump of an observable, where derivatives hold on one side only: --profile gives intervals."
+        )
+    lower = [(float(each.gains[place]), each.name, float(each.values[place])) for each in result.profiles
+             for place in np.flatnonzero(each.gains < -RIDGE)]  # fmt: skip
+    if lower:
+        gain, name, value = min(lower)
+        notes.append(
+            f"The profile of {name} has a better fit than the optimum (chi^2 less by {-gain:.2g} at {value:.6g}): take more starts."
+        )
     notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
               for direction in known.blind]  # fmt: skip
     apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.told[place]]
@@ -127,7 +140,7 @@ def notes_on(result: CalibrationResult) -> list[str]:
                 f"chi^2 = {best.chi2:.4g} with {known.freedom} degrees of freedom: the scatter is larger than the standard deviations say "
                 f"(chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
             )
-    near = [each for each in result.optima[1:] if each.chi2 - best.chi2 < 9.0 * known.scale**2]
+    near = [each for each in result.optima[1:] if each.outcome in OPTIMAL and each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:
         notes.append(f"{len(near)} more optima fit nearly as well (chi^2 within 9 of the best): the intervals are those of the best alone.")
     total = len(result.fits.outcome)

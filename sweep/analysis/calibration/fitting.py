@@ -26,8 +26,10 @@ LEAST_STEP = 1e-9  # of an angle [rad]: if a shorter step is rejected as well, t
 MOST_BEHIND = 2  # largest number of parameters that a step may leave unchanged in order to keep the rules of the model
 LEAST_GAIN = 1e-6  # at an optimum, one more step gains less than this part of 1 and of chi^2
 STEPPED_GAIN = 0.01  # the same of chi^2 where jumps of a time scheme end a fit: parameters are then off by 0.1 standard deviations at most
-CONVERGED, STUCK, UNFINISHED, FAILED = "converged", "stuck", "too many steps", "failed"
+CONVERGED, KINK, STUCK, UNFINISHED, FAILED = "converged", "at a kink", "stuck", "too many steps", "failed"
+OPTIMAL = (CONVERGED, KINK)
 OUTCOMES = {
+    KINK: "ended at a kink or a jump of an observable, and fits from points around it found nothing better",
     STUCK: "got stuck where no step lowers the loss although its gradient is not 0: a jump or a kink of an observable is in the way",
     UNFINISHED: "did not end within their steps",
     FAILED: "failed at their start: a run has no results there",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import CONVERGED, OUTCOMES, Fits
+from sweep.analysis.calibration.fitting import CONVERGED, OPTIMAL, OUTCOMES, Fits
 from sweep.analysis.calibration.jumps import BoundaryCrossing
 from sweep.analysis.calibration.load import Calibration, at_values
 from sweep.analysis.calibration.optima import Optimum
@@ -68,7 +68,7 @@ class CalibrationResult:
 
     Attributes:
         calibration: the checked calibration. system: its residuals.
-        fits: one from every start. optima: the distinct optima, the best first. known: the uncertainties at each optimum.
+        fits: one from every start. optima: the distinct points where they ended, the best first. known: the uncertainties at each optimum.
         crossings: boundaries that the fits of the best optimum crossed.
         profiles, landscapes: present if requested; a landscape for each of the best optima.
         notes: sentences for the reader.
@@ -103,8 +103,8 @@ class CalibrationResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the best fit converged."""
-        return bool(self.fits.outcome[self.best] == CONVERGED)
+        """Whether the best of all fits converged, or is a minimum at a kink."""
+        return self.optima[0].outcome in OPTIMAL
 
     def counts(self) -> dict[str, int]:
         """Outcome -> number of fits."""
@@ -128,8 +128,8 @@ def records(result: CalibrationResult) -> list[dict[str, Any]]:
         for place, free in enumerate(space.frees):
             profile = profiled.get(free.name) if number == 0 else None
             found.append({
-                "optimum": number, "fits": len(optimum.lanes), "chi2": optimum.chi2, "parameter": free.name, "unit": free.unit,
-                "value": float(values[place]), "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
+                "optimum": number, "fits": len(optimum.lanes), "outcome": optimum.outcome, "chi2": optimum.chi2,
+                "parameter": free.name, "unit": free.unit, "value": float(values[place]), "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
                 "high": nothing(known.high[place]), "told": bool(known.told[place]), "on_bound": bool(known.bound[place]),
                 "profile_low": nothing(profile.low) if profile else None, "profile_high": nothing(profile.high) if profile else None,
                 "lower": free.lower, "upper": free.upper, "scale": "log" if free.logarithmic else "linear",
@@ -199,6 +199,7 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
     found = {
         CALIBRATED: table(records(result), {
             "optimum": (pa.int64(), "number of the optimum, 0 for the best"), "fits": (pa.int64(), "how many fits ended there"),
+            "outcome": (text, "how these fits ended"),
             "chi2": (number, "sum of squared residuals there"), "parameter": (text, "free parameter"), "unit": (text, "its unit"),
             "value": (number, "its value"), "std": (number, "its standard deviation"), "low": (number, f"lower {ends}"),
             "high": (number, f"upper {ends}"), "told": (pa.bool_(), "whether the data determine it"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from sweep.analysis.calibration.fitting import CONVERGED, fit
+from sweep.analysis.calibration.fitting import OPTIMAL, STUCK, fit
 from sweep.analysis.calibration.parameters import Free, Space
 from sweep.analysis.calibration.system import System
 
@@ -197,7 +197,7 @@ def held_at(system: System, coordinates: np.ndarray, place: int, low: float, hig
     held = np.zeros_like(starts, dtype=bool)
     held[:, place] = True
     fits = fit(system, starts, held=held)
-    return starts[:, place], np.where(fits.outcome == CONVERGED, fits.chi2, math.nan)
+    return starts[:, place], np.where(np.isin(fits.outcome, (*OPTIMAL, STUCK)), fits.chi2, math.nan)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def fake_fit(calibration: Calibration, request: CalibrationRequest | None = None
     jacobian = np.broadcast_to(np.vander(np.arange(1.0, 1.0 + data.count), n), (lanes, data.count, n))
     point = FitPoint(np.ones((lanes, data.count)), jacobian, np.zeros((lanes, len(data.runs), 0)), np.tile(data.measured, (lanes, 1)))
     fits = Fits(starts, point, np.full(lanes, CONVERGED, dtype=object), np.ones(lanes, dtype=int), [])
-    optima = [Optimum(np.array([lane]), float(data.count), starts[lane], np.zeros(n)) for lane in range(lanes)]
+    optima = [Optimum(np.array([lane]), float(data.count), starts[lane], np.zeros(n), CONVERGED) for lane in range(lanes)]
     known = [
         knowledge(calibration.space, each.coordinates, jacobian[0], each.chi2, calibration.known, calibration.confidence) for each in optima
     ]

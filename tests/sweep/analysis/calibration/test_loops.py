@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from scipy import optimize
+from scipy.ndimage import minimum_filter
 
 import kernels
 from sweep import ConfigError
@@ -107,6 +110,62 @@ def test_the_example_is_solved_and_drawn(tmp_path: Path, monkeypatch: pytest.Mon
     values = {row["parameter"]: (row["low"], row["high"]) for row in table[:2]}
     assert values["k_t"][0] < 2.5e7 < values["k_t"][1]
     assert values["mu"][0] < 0.6 < values["mu"][1]
+
+
+def least_misfit(x: np.ndarray, measured: np.ndarray) -> float:
+    """The least chi^2 of Prandtl's element over the bounds of `SLIP_FREE`: the valleys of a grid, each followed by a simplex."""
+    logs, frictions = np.linspace(math.log(2e6), math.log(2e8), 121), np.linspace(0.1, 1.5, 121)
+    stiff, slide = np.meshgrid(np.exp(logs), 500.0 * frictions, indexing="ij")
+    force, chi2 = np.zeros_like(stiff), np.full_like(stiff, measured[0] ** 2)
+    for step, there in zip(np.diff(x), measured[1:], strict=True):
+        force = np.clip(force + stiff * step, -slide, slide)
+        chi2 += (force - there) ** 2
+    low, high = np.array([logs[0], frictions[0]]), np.array([logs[-1], frictions[-1]])
+
+    def loss(p: np.ndarray) -> float:
+        log, mu = np.clip(p, low, high)
+        return float(np.sum((parallelogram(x, math.exp(log), 500.0 * mu) - measured) ** 2)) / 25.0
+
+    valleys = np.argwhere(chi2 == minimum_filter(chi2, 3))
+    valleys = valleys[np.argsort(chi2[tuple(valleys.T)])][:25]
+    found = []
+    for i, j in valleys:
+        first = np.array([logs[i], frictions[j]])
+        simplex = first + np.array([[0.0, 0.0], [0.03, 0.0], [0.0, 0.01]])
+        options = {"xatol": 1e-10, "fatol": 1e-10, "maxiter": 2000, "initial_simplex": simplex}
+        found.append(optimize.minimize(loss, first, method="Nelder-Mead", options=options).fun)
+    return float(min(found))
+
+
+SLIP_FREE = {"k_t": {"from": 2e6, "to": 2e8}, "mu": {"from": 0.1, "to": 1.5}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("samples", "sets"),
+    [
+        pytest.param(40, [2, 31], id="stuck-at-a-kink-and-on-another-piece"),
+        pytest.param(40, range(100), marks=pytest.mark.long, id="40"),
+        pytest.param(8, range(100), marks=pytest.mark.long, id="8"),
+    ],
+)
+def test_no_fit_of_a_loop_with_noise_is_worse_than_the_least_squares_of_a_grid(
+    samples: int, sets: Sequence[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    x = 5e-5 * np.sin(2.5 * math.pi * np.arange(samples) / samples)
+    noise = 5.0 * np.random.default_rng(0).standard_normal((max(sets) + 1, samples))
+    document = loop_study(["loop.csv"], SLIP_FREE)
+    document["parameters"]["normal_force"] = 500.0
+    document["calibration"] |= {"seed": 1, "loops": [{"file": "loop.csv", "compare": {"force": {"column": "F", "sd": 5.0}}}]}
+    for number in sets:
+        measured = parallelogram(x, 2.5e7, 275.0) + noise[number]
+        pd.DataFrame({"x": x, "F": measured}).to_csv("loop.csv", index=False, float_format="%.17g")
+        result, _ = fitted(document)
+        least = least_misfit(x, measured)
+        assert result.optima[0].chi2 <= least + 1e-4 * max(1.0, least), number
+        assert result.converged, number
+        assert sum(len(each.lanes) for each in result.optima) == 6, number  # all fits are in the table
 
 
 LOOP = {"x": [0.0, 1e-4, 2e-4], "F": [0.0, 1.0, 2.0]}
