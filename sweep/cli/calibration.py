@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -33,6 +34,7 @@ class Method(StrEnum):
 
 FEW = 10  # number of optima that are listed
 NOT_TOLD = "not told"  # of a parameter that the data do not determine
+NO_INTERVAL = "no interval"  # of one that they determine, where nothing is left to estimate their scatter
 
 
 def print_result(result: CalibrationResult) -> None:
@@ -47,7 +49,7 @@ def print_result(result: CalibrationResult) -> None:
     emit(
         f"{data.count} numbers from {len(data.runs)} {runs}; {ended} of {len(result.fits.outcome)} fits converged, to "
         f"{settled} {'optimum' if settled == 1 else 'optima'}; chi^2 = {best.chi2:.4g}, "
-        f"{known.freedom} degrees of freedom"
+        f"{known.freedom:.4g} degrees of freedom"
     )
     emit("")
     print_parameters(result)
@@ -69,7 +71,7 @@ def print_result(result: CalibrationResult) -> None:
 
 def optimum_cells(values: np.ndarray, known: Knowledge) -> list[str]:
     """The values of one optimum, as text. What the data do not determine there ends wherever its fit left it, and has no value."""
-    return [short(value) if stands else NOT_TOLD for value, stands in zip(values, known.told | known.bound, strict=True)]
+    return [short(value) if stands else NOT_TOLD for value, stands in zip(values, ~known.unseen | known.bound, strict=True)]
 
 
 def print_parameters(result: CalibrationResult) -> None:
@@ -82,8 +84,9 @@ def print_parameters(result: CalibrationResult) -> None:
     if profiled:
         header += ["profile from", "to "]
     rows = []
-    for row in records(result)[: len(result.space.names)]:
-        told = "on a bound" if row["on_bound"] else NOT_TOLD
+    known = result.known[0]
+    for place, row in enumerate(records(result)[: len(result.space.names)]):
+        told = "on a bound" if row["on_bound"] else NO_INTERVAL if math.isnan(known.scale) and not known.unseen[place] else NOT_TOLD
         cells = [row["parameter"], row["unit"] if row["unit"] != "1" else "", f"{row['value']:.8g}"]
         cells += [short(row["std"], 2) if row["told"] else told, *(short(row[key], 7) for key in ("low", "high"))]
         if profiled:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy import stats
 
-from sweep.analysis.calibration.fitting import FAILED, KINK, OPTIMAL, OUTCOMES, fit
+from sweep.analysis.calibration.fitting import FAILED, KINK, OPTIMAL, OUTCOMES, Fits, fit
 from sweep.analysis.calibration.jumps import BoundaryCrossing, find_crossings
 from sweep.analysis.calibration.load import Calibration
 from sweep.analysis.calibration.optima import Optimum, improved, optima_of, starts_of
 from sweep.analysis.calibration.parameters import Space
 from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
 from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import Knowledge, knowledge, pairs_together, profiles
+from sweep.analysis.calibration.uncertainty import LEAST_FREEDOM, Knowledge, freedom_of, knowledge, pairs_together, profiles
 from sweep.io.errors import ConfigError, Problem, advise
 
 UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
 SHOWN = 5  # number of jumps that are described
 SLICES = 3  # largest number of optima with a landscape
 STEP_MATTERS = 0.3  # part of a standard deviation: if half the step moves a parameter farther, the step is too long
+NOISE_ROUNDS = 30  # of fits with the scatter that the one before left
+SETTLED = 1e-4  # a factor nearer to 1 ends them
+NOISELESS = 1e-18  # sum of squares for each datum: fits of exact data have no scatter
 RIDGE = 1e-3  # as a part of the range: a larger distance between fits with the same numbers is reported
 
 
@@ -57,11 +61,17 @@ def carry_out(
     if (fits.outcome == FAILED).all():
         message = f"all {len(fits.outcome)} starts failed: at none of them all runs have results; choose other bounds or another start"
         raise ConfigError(calibration.config.source, [Problem("calibration.free", message)])
-    fits = improved(system, fits, calibration.seed)
+    fits = improved(system, with_noise(calibration, system, fits), calibration.seed)
     optima = optima_of(fits, system)
     known = [
         knowledge(
-            calibration.space, each.coordinates, fits.point.jacobian[each.lanes[0]], each.chi2, calibration.known, calibration.confidence
+            calibration.space,
+            each.coordinates,
+            fits.point.jacobian[each.lanes[0]],
+            each.chi2,
+            calibration.known,
+            calibration.confidence,
+            calibration.data.count,
         )
         for each in optima
     ]
@@ -73,6 +83,29 @@ def carry_out(
     result = CalibrationResult(calibration, system, fits, optima, known, found, profiled, drawn)
     result.notes.extend(notes_on(result))
     return result
+
+
+def with_noise(calibration: Calibration, system: System, fits: Fits) -> Fits:
+    """Fits in which the estimated scatter counts for the data alone: `system.noise` becomes its factor. Priors keep their widths.
+
+    The factor s is the root of the sum of squared data residuals over their degrees of freedom, which depend on s: a fixed point.
+    Without priors s moves no optimum, and is applied afterwards. Source: see `uncertainty.freedom_of`.
+    """
+    if calibration.known or not system.priors:
+        return fits
+    for _ in range(NOISE_ROUNDS):
+        best, count = int(np.argmin(fits.chi2)), system.data.count
+        freedom = freedom_of(system.space, fits.coordinates[best], fits.point.jacobian[best], count)
+        squares = float(np.sum(fits.point.residuals[best, :count] ** 2))
+        if freedom <= LEAST_FREEDOM or squares <= NOISELESS * count:
+            break
+        factor = math.sqrt(squares / freedom)
+        if abs(factor - 1.0) < SETTLED:
+            break
+        system.noise *= factor
+        more = fit(system, fits.coordinates, trace=True)
+        fits = replace(more, steps=fits.steps + more.steps, path=[*fits.path, *more.path])
+    return fits
 
 
 def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
@@ -123,6 +156,11 @@ def notes_on(result: CalibrationResult) -> list[str]:
         notes.append(
             f"The profile of {name} has a better fit than the optimum (chi^2 less by {-gain:.2g} at {value:.6g}): take more starts."
         )
+    if math.isnan(known.scale):
+        notes.append(
+            f"{data.count} numbers for {len(space.names)} parameters leave nothing to estimate the scatter, so there are no intervals: "
+            f'measure more, or state the standard deviations and noise = "known".'
+        )
     notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
               for direction in known.blind]  # fmt: skip
     apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.told[place]]
@@ -137,8 +175,8 @@ def notes_on(result: CalibrationResult) -> list[str]:
         chance = float(stats.chi2.sf(best.chi2, known.freedom))
         if chance < UNLIKELY:
             notes.append(
-                f"chi^2 = {best.chi2:.4g} with {known.freedom} degrees of freedom: the scatter is larger than the standard deviations say "
-                f"(chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
+                f"chi^2 = {best.chi2:.4g} with {known.freedom:g} degrees of freedom: the scatter is larger than the standard deviations "
+                f"say (chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
             )
     near = [each for each in result.optima[1:] if each.outcome in OPTIMAL and each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:
@@ -172,7 +210,7 @@ def notes_on_steps(result: CalibrationResult) -> list[str]:
     told, jacobian = np.flatnonzero(known.told), point.jacobian[result.best]
     if not told.size:
         return [f"{said}."]
-    lacks = np.append(change, np.zeros(len(jacobian) - len(change)))
+    lacks = np.append(change / system.noise, np.zeros(len(jacobian) - len(change)))
     moved = np.abs(np.linalg.lstsq(jacobian[:, told], lacks, rcond=None)[0]) / known.sd[told]
     most = int(np.argmax(moved))
     advice = ": choose a shorter step" if moved[most] > STEP_MATTERS else ""

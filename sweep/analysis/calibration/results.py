@@ -129,7 +129,8 @@ def records(result: CalibrationResult) -> list[dict[str, Any]]:
             profile = profiled.get(free.name) if number == 0 else None
             found.append({
                 "optimum": number, "fits": len(optimum.lanes), "outcome": optimum.outcome, "chi2": optimum.chi2,
-                "parameter": free.name, "unit": free.unit, "value": float(values[place]), "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
+                "parameter": free.name, "unit": free.unit, "value": float(values[place]),
+                "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
                 "high": nothing(known.high[place]), "told": bool(known.told[place]), "on_bound": bool(known.bound[place]),
                 "profile_low": nothing(profile.low) if profile else None, "profile_high": nothing(profile.high) if profile else None,
                 "lower": free.lower, "upper": free.upper, "scale": "log" if free.logarithmic else "linear",
@@ -152,7 +153,7 @@ def numbers(result: CalibrationResult) -> list[dict[str, Any]]:
         found.append({
             "run": data.runs[run], "time": nothing(data.times[run]), "observable": quantity.name, "unit": quantity.unit,
             "measured": float(data.measured[place]), "std": float(data.spread[place]), "fitted": nothing(computed),
-            "residual": float(point.residuals[result.best, place]),
+            "residual": float(point.residuals[result.best, place]) * result.system.noise,
         })  # fmt: skip
     return found
 
@@ -167,10 +168,10 @@ def facts(result: CalibrationResult) -> dict[str, Any]:
         "fits": result.counts(),
         "converged": result.converged,
         "chi2": result.optima[0].chi2,
-        "degrees_of_freedom": known.freedom,
+        "degrees_of_freedom": int(known.freedom) if known.freedom.is_integer() else known.freedom,
         "confidence": result.calibration.confidence,
         "noise": "known" if result.calibration.known else "estimated",
-        "noise_scale": nothing(known.scale),
+        "noise_scale": nothing(known.scale * result.system.noise),
         "parameters": list(result.space.names),
         "correlation": correlation,
         "not_told": [[free.name for free in direction.members(result.space)] for direction in known.blind],

@@ -94,6 +94,7 @@ class System:
     Attributes:
         space, data: see `load.Calibration`. words: names of the observed regimes and counts. parts: the programs and their runs.
         model, columns, constants: of the study, for its rules; columns are (runs, ...), without free parameters.
+        noise: factor of the standard deviations of the data, but not of the priors: 1, or what the residuals say of it.
         runs_model, run_columns, run_constants, records: the same as programs read them, and the records that shake the runs.
     """
 
@@ -116,7 +117,7 @@ class System:
         self.run_constants, self.run_columns, self.records = shaken(self, config.excitation)
         self.parts = parts_of(self)
         self.distinct = np.unique(np.concatenate([part.shared[part.mine] for part in self.parts]))
-        self.evaluations = 0
+        self.evaluations, self.noise = 0, 1.0
 
     @property
     def stepped(self) -> bool:
@@ -182,8 +183,9 @@ class System:
         slopes = rows.slopes.reshape(lanes, runs, -1, n)[:, data.run, data.observable] * self.space.rates(values)[:, np.newaxis]
         against = data.measured if measured is None else measured
         happened = np.isfinite(predicted)
-        residuals = np.where(happened, predicted - against, np.abs(against)) / data.spread
-        jacobian = np.where(happened[..., np.newaxis], slopes, 0.0) / data.spread[:, np.newaxis]
+        spread = self.noise * data.spread
+        residuals = np.where(happened, predicted - against, np.abs(against)) / spread
+        jacobian = np.where(happened[..., np.newaxis], slopes, 0.0) / spread[:, np.newaxis]
         for place, mean, std in self.priors:
             residuals = np.append(residuals, (coordinates[:, place : place + 1] - mean) / std, axis=1)
             unit = np.zeros((lanes, 1, n))

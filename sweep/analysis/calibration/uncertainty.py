@@ -21,6 +21,7 @@ PROFILE_POINTS = 17
 PROFILE_REACH = 3.5  # standard deviations
 MOST_RISE = 0.7  # largest difference of the root of the gain across an interval end; above it the profile is refined
 MOST_ROUNDS = 5
+LEAST_FREEDOM = 1e-6  # degrees of freedom: with fewer nothing is left to estimate the scatter
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class Knowledge:
         low, high: ends of the intervals, as parameter values.
         correlation: (n, n), NaN likewise. bound: mask of the parameters on a bound, which count as known there.
         blind: the directions that the data do not determine.
-        scale: factor on the standard deviations of the data. factor: half width of an interval in standard deviations.
-        freedom: number of data less number of free parameters.
+        scale: factor on all standard deviations; NaN where nothing is left to estimate it. factor: half width of an interval in
+            standard deviations. freedom: number of data less number of free parameters, or less what the data determine beside priors.
+        unseen: mask of the parameters that belong to a blind direction, which end wherever their fit left them.
     """
 
     sd: np.ndarray
@@ -79,7 +81,8 @@ class Knowledge:
     blind: list[Direction]
     scale: float
     factor: float
-    freedom: int
+    freedom: float
+    unseen: np.ndarray
 
     @property
     def told(self) -> np.ndarray:
@@ -87,7 +90,23 @@ class Knowledge:
         return np.asarray(np.isfinite(self.sd))
 
 
-def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2: float, known: bool, level: float) -> Knowledge:
+def freedom_of(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, data: int) -> float:
+    """The number of data less the number of parameters that they determine beside the priors, which is the trace of H^-1 H_data.
+
+    H = J^T J is of the data and of the priors (the rows of `jacobian` from `data` on). Without priors all parameters inside their bounds
+    count. Source: D. J. C. MacKay, Neural Computation 4 (1992), 415-447, equation 4.8.
+    """
+    inner = ~space.on_bound(coordinates)
+    if len(jacobian) == data:
+        return float(data - np.count_nonzero(inner))
+    scaled = jacobian[:, inner] * space.width[inner]
+    left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+    return float(data - np.sum(left[:data][:, sizes > BLIND * sizes.max()] ** 2)) if sizes.size else float(data)
+
+
+def knowledge(
+    space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2: float, known: bool, level: float, data: int | None = None
+) -> Knowledge:
     """Linear uncertainties at one optimum.
 
     The Jacobian in parts of the range between bounds is U S V^T, and the standard deviation along V_k is 1 / S_k. If that is too large,
@@ -96,20 +115,24 @@ def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2:
     Args:
         space: the parameters. coordinates: (n,). jacobian: (m, n) of residuals over their standard deviations by coordinates.
         chi2: sum of squared residuals. known: whether standard deviations are absolute. level: level of the intervals.
+        data: how many of the rows are of data; the others are priors, and where there are some, the standard deviations of the data
+            already have the factor that was estimated. All rows if None.
     """
     m, n = jacobian.shape
     bound = space.on_bound(coordinates)
     inner = np.flatnonzero(~bound)
-    freedom = m - len(inner)
-    scale = 1.0 if known else math.sqrt(chi2 / freedom) if freedom > 0 else math.nan
-    factor = float(stats.norm.ppf(0.5 + 0.5 * level) if known else stats.t.ppf(0.5 + 0.5 * level, max(freedom, 1)))
-    correlation, sd = np.full((n, n), math.nan), np.full(n, math.nan)
+    priors = data is not None and data < m
+    freedom = freedom_of(space, coordinates, jacobian, m if data is None or known else data)
+    left = freedom > LEAST_FREEDOM
+    scale = math.nan if not known and not left else 1.0 if known or priors else math.sqrt(chi2 / freedom)
+    factor = float(stats.norm.ppf(0.5 + 0.5 * level) if known else stats.t.ppf(0.5 + 0.5 * level, max(freedom, 1.0)))
+    correlation, sd, unseen = np.full((n, n), math.nan), np.full(n, math.nan), np.zeros(n, dtype=bool)
     blind: list[Direction] = []
     if len(inner):
         _, sizes, right = np.linalg.svd(jacobian[:, inner] * space.width[inner], full_matrices=True)
         sizes = np.append(sizes, np.zeros(len(inner) - len(sizes)))
         seen = sizes > BLIND * sizes.max()
-        told = seen & (sizes * WIDE > scale)
+        told = seen & (sizes * WIDE > np.nan_to_num(scale))  # no scatter: what the data see has a value, but no interval
         for place in np.flatnonzero(~told):
             parts = np.zeros(n)
             parts[inner] = right[place]
@@ -117,7 +140,8 @@ def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2:
         shares = np.sum(right[~told] ** 2, axis=0)
         covariance = (right[told].T / sizes[told] ** 2) @ right[told] * np.multiply.outer(space.width[inner], space.width[inner]) * scale**2
         spread = np.sqrt(np.diag(covariance))
-        clear = (shares < MEMBER**2) & (spread > 0.0)
+        unseen[inner] = shares >= MEMBER**2
+        clear = ~unseen[inner] & (spread > 0.0)
         with np.errstate(all="ignore"):
             within = covariance / np.multiply.outer(spread, spread)
         within[~clear] = within[:, ~clear] = math.nan
@@ -125,7 +149,9 @@ def knowledge(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2:
         sd[inner] = np.where(clear, spread, math.nan)
     low, high = (space.values(coordinates + side * factor * np.nan_to_num(sd)) for side in (-1.0, 1.0))
     told_ = np.isfinite(sd)
-    return Knowledge(sd, np.where(told_, low, math.nan), np.where(told_, high, math.nan), correlation, bound, blind, scale, factor, freedom)
+    return Knowledge(
+        sd, np.where(told_, low, math.nan), np.where(told_, high, math.nan), correlation, bound, blind, scale, factor, freedom, unseen
+    )
 
 
 def pairs_together(space: Space, known: Knowledge) -> list[tuple[str, str, float]]:

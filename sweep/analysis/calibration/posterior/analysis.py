@@ -116,7 +116,9 @@ def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = No
 def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None) -> Sampling:
     """Draws by NUTS, around the optima of the fits."""
     calibration, space = result.calibration, result.space
-    near = [each for each in result.optima if each.chi2 - result.optima[0].chi2 < NEAR * result.known[0].scale ** 2]
+    near = [
+        each for each in result.optima if each is result.optima[0] or each.chi2 - result.optima[0].chi2 < NEAR * result.known[0].scale ** 2
+    ]
     around = [laplace(problem, space.values(each.coordinates), result.fits.point.jacobian[each.lanes[0]], space) for each in near]
     found = nuts.sample(problem, np.array([y for y, _ in around]), around[0][1], calibration.posterior.nuts(calibration.seed), tell)
     diverging, cut = int(found.diverging.sum()), int(found.depth_reached.sum())

@@ -76,7 +76,8 @@ class NormalErrors:
         frees = np.ascontiguousarray(values[:, : len(space.names)])
         measured = np.broadcast_to(self.measured, (len(frees), count))
         point = self.system.at(space.coordinates(frees), measured)
-        residuals, slopes = point.residuals[:, :count], point.jacobian[:, :count] / space.rates(frees)[:, np.newaxis]
+        residuals = point.residuals[:, :count] * self.system.noise  # over the stated standard deviations
+        slopes = point.jacobian[:, :count] * self.system.noise / space.rates(frees)[:, np.newaxis]
         along = -np.einsum("nd,ndk->nk", residuals, slopes)
         if self.inferred:
             last = values[:, -1]

@@ -20,6 +20,7 @@ from sweep.analysis.calibration import load as reading
 from sweep.analysis.calibration.analysis import carry_out
 from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
 from sweep.cli import main
+from sweep.cli.calibration import print_result
 
 CONFIGS = Path(__file__).parents[4] / "configs"
 
@@ -210,3 +211,63 @@ def test_loops_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     document["calibration"]["traces"] = [{"file": "trace.csv", "compare": {"x": {"column": "x", "sd": 1.0}}}]
     with pytest.raises(ConfigError, match="stand alone"):
         reading.load(document)
+
+
+def with_priors(tmp_path: Path, measured: np.ndarray, x: np.ndarray, sd: float, prior: tuple[float, float] | None, noise: str) -> Any:
+    """The calibration of a loop of friction 275 N with a stated standard deviation, perhaps with a prior of mu."""
+    pd.DataFrame({"x": x, "F": measured}).to_csv(tmp_path / "loop.csv", index=False, float_format="%.17g")
+    free: dict[str, Any] = {**SLIP_FREE}
+    if prior is not None:
+        free["mu"] = {**free["mu"], "prior": {"mean": prior[0], "std": prior[1]}}
+    document = loop_study(["loop.csv"], free)
+    document["parameters"]["normal_force"] = 500.0
+    loop = {"file": str(tmp_path / "loop.csv"), "compare": {"force": {"column": "F", "sd": sd}}}
+    document["calibration"] |= {"starts": 1, "noise": noise, "confidence": 0.9, "loops": [loop]}
+    return document
+
+
+@pytest.mark.slow
+def test_a_prior_keeps_its_width_whatever_standard_deviation_the_data_are_said_to_have(tmp_path: Path) -> None:
+    x = 5e-6 * np.sin(2.5 * math.pi * np.arange(40) / 40)  # never slips: the data tell nothing of mu
+    measured = 2.5e7 * x + 5.0 * np.random.default_rng(4).standard_normal(40)
+    slope = float(x @ measured / (x @ x))
+    scatter = math.sqrt(float(np.sum((measured - slope * x) ** 2)) / 39.0)
+    for sd in (1.0, 5.0, 50.0):
+        result, found = fitted(with_priors(tmp_path, measured, x, sd, (0.8, 0.05), "estimated"))
+        known = result.known[0]
+        assert found["mu"] == pytest.approx(0.8, rel=1e-6)
+        assert known.sd[1] == pytest.approx(0.05, rel=1e-6)
+        assert known.freedom == pytest.approx(39.0, rel=1e-6)
+        assert found["k_t"] == pytest.approx(slope, rel=1e-5)
+        assert result.system.noise * sd == pytest.approx(scatter, rel=1e-3)
+        assert known.sd[0] * slope == pytest.approx(scatter / math.sqrt(float(x @ x)), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_as_many_data_as_parameters_leave_no_interval_and_the_output_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.array([0.0, 5e-6, 5e-5])
+    result, found = fitted(with_priors(tmp_path, np.array([np.nan, 125.0, 280.0]), x, 5.0, None, "estimated"))
+    assert found == {"k_t": pytest.approx(2.5e7, rel=1e-6), "mu": pytest.approx(0.56, rel=1e-6)}
+    assert result.known[0].freedom == 0.0
+    assert "leave nothing to estimate the scatter" in result.notes[0]
+    assert not any("Not told" in note for note in result.notes)
+    print_result(result)
+    said = capsys.readouterr().out
+    assert "no interval" in said
+    assert "not told" not in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("noise", ["known", "estimated"])
+@pytest.mark.parametrize("given", [False, True])
+def test_ninety_of_a_hundred_intervals_hold_the_truth(noise: str, given: bool, tmp_path: Path) -> None:
+    x = 2.2e-5 * np.sin(2.5 * math.pi * np.arange(12) / 12)
+    rng, inside = np.random.default_rng(8), []
+    for _ in range(200):
+        mu = 0.55 + 0.004 * rng.standard_normal()
+        measured = parallelogram(x, 2.5e7, 500.0 * mu) + 5.0 * rng.standard_normal(12)
+        prior = (0.55, 0.004) if given else None
+        result, _ = fitted(with_priors(tmp_path, measured, x, 5.0 if noise == "known" else 20.0, prior, noise))
+        known = result.known[0]
+        inside.append([known.low[0] <= 2.5e7 <= known.high[0], known.low[1] <= mu <= known.high[1]])
+    assert (np.abs(np.mean(inside, axis=0) - 0.9) <= 0.05).all(), np.mean(inside, axis=0)
