@@ -67,7 +67,7 @@ def samples(
     _check_times(times, params.get("end", model.parameter("end").default))
     program = key_of(model, params, scheme)
     resolved = model.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp)
-    support = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
+    support: dict[str, Any] = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
     if model.structure is None:
         resolved["normal_force"] = normal_force_of_motion(params, resolved)
     unread = program.unread(model)

@@ -62,7 +62,7 @@ OBSERVABLES = (
 COLUMNS = tuple(quantity.name for quantity in OBSERVABLES)
 
 
-def entries(p: Mapping[str, Any], name: str) -> np.ndarray:
+def entries(p: Mapping[str, Any], name: str) -> Any:
     """Number of entries of a table, of each row."""
     return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
 

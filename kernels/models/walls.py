@@ -179,7 +179,7 @@ def _ends(p: Values) -> tuple[np.ndarray, np.ndarray]:
     ends = sets + np.asarray(p["f_post"])[..., None] / stiffnesses
     shape = np.broadcast_shapes(np.shape(u1), ends.shape[:-1])
 
-    def after(first: Any, others: np.ndarray) -> np.ndarray:
+    def after(first: Any, others: Any) -> Any:
         head = np.broadcast_to(np.asarray(first)[..., None], (*shape, 1))
         return np.concatenate([head, np.broadcast_to(others, (*shape, count))], axis=-1)
 
@@ -197,7 +197,7 @@ def _unequal(p: Values) -> Any:
     return (second != first) | (third != first)
 
 
-def _out_of_order(p: Values, column: int) -> np.ndarray:
+def _out_of_order(p: Values, column: int) -> Any:
     """Mask (..., n) of nodes whose total compression (column 0) is not above, or plastic set (column 1) is below, the node before."""
     step = np.diff(_ends(p)[column], axis=-1)
     return (step <= 0.0) if column == 0 else (step < 0.0)

@@ -1,0 +1,122 @@
+"""Derivatives by every float parameter at its default, its bounds and 0, beside one-sided differences of the values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kernels
+from kernels.models import MODELS
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT
+from kernels.models.structures import Structure, body_basis
+
+SEEN = ("x_end", "v_end")
+# motions that do not end in an event, and on which each parameter has an effect in one of the cases
+BASE: dict[str, dict[str, float]] = {
+    "rubbing_mass": {"m": 1.3, "k": 20.0, "c": 0.7, "x0": 0.02, "v0": 0.3, "a0": 6.0, "f0": 1.0, "omega": 5.0, "phase": 0.4, "load": 0.5,
+                     "mu": 0.05, "end": 1.1},
+    "stop": {"m": 1.3, "k": 25.0, "c": 0.7, "v0": 0.9, "a0": 5.0, "omega": 5.0, "phase": 0.4, "mu": 0.05, "gap": 0.05, "k_n": 900.0,
+             "c_n": 2.0, "end": 1.1},
+    "buckling_wall": {"m": 1.3, "k": 5.0, "v0": 6.0, "gap": 0.1, "k_n": 50.0, "f_crit": 10.0, "f_post": 8.0, "k_post": 50.0, "end": 0.7},
+    "two_walls": {"m": 1.3, "k": 5.0, "v0": 6.0, "gap": 0.1, "k_n": 50.0, "f_crit": 10.0, "f_post": 8.0, "k_post": 50.0,
+                  "left_gap": 0.1, "left_k_n": 70.0, "end": 0.7},
+}  # fmt: skip
+UNREAD = ("step", "largest_step", "smallest_step", "tolerance", "retries", "window_start", "window_end", "edf_a", "edf_b", "edf_n", "edf_s",
+          "service_time", "archard_k", "contact_area", "record", "record_scale", "normal_phase", "stribeck_speed", "stribeck_exponent",
+          "maxwell_exponent", "bristle_stiffness", "bristle_damping", "viscous_friction", "dahl_stiffness", "dahl_exponent", "m_2", "x0_2",
+          "v0_2", "sweep_rate", "normal_amplitude", "normal_omega", "k_t", "c_t", "table_scale")  # fmt: skip
+
+
+def places(quantity: Quantity, base: dict[str, float]) -> list[float]:
+    """The default, 0 and closed bounds of a parameter; its value in the base where it has none of these."""
+    found = {0.0, *(bound for bound in (quantity.lower, quantity.upper) if np.isfinite(bound))}
+    found |= {float(quantity.default)} if isinstance(quantity.default, float) else {base.get(quantity.name, 1.0)}
+    return sorted(each for each in found if not quantity.out_of_bounds(each) and np.isfinite(each))
+
+
+def compared(model: Any, base: dict[str, Any], name: str, lower: float, at: list[float], scheme: str) -> list[str]:
+    """What is wrong with derivatives by a parameter at some of its values: not finite, or not those of any side."""
+
+    def ends(value: Any) -> Any:
+        found = kernels.simulate(model, base | {name: value}, scheme)
+        return jnp.stack([found[each] for each in found if each.partition("[")[0] in SEEN])
+
+    h = 1e-6
+    rows = jnp.array([value + side * h for value in at for side in (0.0, 1.0, 2.0, -1.0, -2.0)])
+    values = np.asarray(jax.jit(jax.vmap(ends))(rows)).reshape(len(at), 5, -1)
+    slopes = [np.asarray(of(jnp.array(at))) for of in (jax.jit(jax.vmap(jax.jacfwd(ends))), jax.vmap(jax.jacfwd(ends)))]
+    wrong = []
+    for number, value in enumerate(at):
+        middle, right, further, left, beyond = values[number]
+        sides = [(4.0 * right - further - 3.0 * middle) / (2.0 * h)]  # of second order
+        if value - 2.0 * h >= lower:
+            sides.append(-(4.0 * left - beyond - 3.0 * middle) / (2.0 * h))
+        low, high = np.min(sides, axis=0), np.max(sides, axis=0)
+        room = 2e-4 * (1.0 + np.maximum(np.abs(low), np.abs(high)))
+        for how, slope in zip(("jitted", "eager"), slopes, strict=True):
+            if np.isfinite(middle).all() and not np.all((slope[number] >= low - room) & (slope[number] <= high + room)):
+                wrong.append(f"{name} = {value:g}, {how}: {slope[number]}, differences {sides}")
+    return wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+def test_derivatives_lie_between_one_sided_differences(model: str) -> None:
+    wrong = []
+    for quantity in MODELS[model].parameters:
+        if quantity.kind == "float" and quantity.name not in UNREAD:
+            wrong += compared(model, BASE[model], quantity.name, quantity.lower, places(quantity, BASE[model]), EXACT)
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_derivative_by_the_velocity_of_a_mass_that_friction_holds_is_0() -> None:
+    for base in ({"mu": 0.1, "a0": 15.0, "window_start": 1.0}, {"mu": 0.5, "a0": 1.0}, {"mu": 0.5, "a0": 1.0, "k": 20.0, "c": 1.0}):
+        for observable in ("v_end", "x_end", "wear_power"):
+            slope = jax.jacfwd(lambda v0, by=base, of=observable: kernels.simulate("rubbing_mass", by | {"v0": v0, "end": 3.0})[of])(0.0)
+            assert float(slope) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("f_post", "right"), [(8.0, -0.125), (5.0, -0.5)])
+def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(f_post: float, right: float) -> None:
+    # without a spring the kinetic energy goes into f_crit^2 / (2 k_n) + (f_crit + f_post) / 2 softening + f_post further
+    def crushed(softening: Any) -> Any:
+        given = {"k": 0.0, "v0": 6.0, "gap": 0.2, "k_n": 50.0, "f_crit": 10.0, "f_post": f_post, "k_post": 50.0, "end": 3.0}
+        return kernels.simulate("buckling_wall", given | {"softening": softening}).plastic_set
+
+    assert right == pytest.approx(-(10.0 - f_post) / (2.0 * f_post))
+    assert float(jax.jacfwd(crushed)(0.0)) == pytest.approx(right, rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "rk54"])
+def test_time_schemes_without_friction_need_no_stiffness_of_it_and_have_derivatives(scheme: str) -> None:
+    def end(m: Any, a0: Any) -> Any:
+        given = {"m": m, "k": 20.0, "a0": a0, "omega": 5.0, "v0": 0.2, "end": 1.0, "mu": 0.0}
+        return kernels.simulate("rubbing_mass", given, scheme).x_end
+
+    slopes = jax.jit(jax.jacfwd(end, (0, 1)))(1.0, 5.0)
+    exact = jax.jacfwd(lambda m, a0: kernels.simulate("rubbing_mass", {"m": m, "k": 20.0, "a0": a0, "omega": 5.0, "v0": 0.2, "end": 1.0, "mu": 0.0}).x_end, (0, 1))(1.0, 5.0)  # fmt: skip # noqa: E501
+    assert np.allclose(slopes, exact, rtol=1e-3 if scheme == "euler" else 1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["adapt1", "adapt2", "rk32", "rk54"])
+def test_a_body_without_a_spring_has_the_derivatives_of_its_closed_form(scheme: str) -> None:
+    model = Structure(body_basis("x"), [], [], body=True).model
+
+    def end(m: Any) -> Any:
+        given = {"m": m, "v0[x]": 1.0, "c": 0.5, "end": 1.0, "step": 1e-4, "largest_step": 1e-3}
+        return kernels.simulate(model, given, scheme)["x_end[centre]"]
+
+    by_default = jax.jacfwd(lambda m: kernels.simulate(model, {"m": m, "v0[x]": 1.0, "c": 0.5, "end": 1.0}, scheme)["x_end[centre]"])(2.0)
+    # the displacement at the end is (1 - exp(-c end / m)) m v0 / c
+    right = (1.0 - np.exp(-0.25)) / 0.5 - np.exp(-0.25) / 2.0
+    assert float(jax.jacfwd(end)(2.0)) == pytest.approx(right, rel=5e-3 if scheme == "adapt1" else 1e-5)
+    assert np.isfinite(by_default)
