@@ -64,7 +64,8 @@ COLUMNS = tuple(quantity.name for quantity in OBSERVABLES)
 
 def entries(p: Mapping[str, Any], name: str) -> Any:
     """Number of entries of a table, of each row."""
-    return np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
+    found: np.ndarray = np.asarray(np.count_nonzero(~np.isnan(np.asarray(p.get(name, ()))), axis=-1))
+    return found
 
 
 def steepest(p: Mapping[str, Any], abscissa: str, ordinate: str) -> Any:

@@ -181,7 +181,8 @@ def _ends(p: Values) -> tuple[np.ndarray, np.ndarray]:
 
     def after(first: Any, others: Any) -> Any:
         head = np.broadcast_to(np.asarray(first)[..., None], (*shape, 1))
-        return np.concatenate([head, np.broadcast_to(others, (*shape, count))], axis=-1)
+        found: np.ndarray = np.concatenate([head, np.broadcast_to(others, (*shape, count))], axis=-1)
+        return found
 
     return after(u1, ends), after(p["plateau"], sets)
 
@@ -200,7 +201,8 @@ def _unequal(p: Values) -> Any:
 def _out_of_order(p: Values, column: int) -> Any:
     """Mask (..., n) of nodes whose total compression (column 0) is not above, or plastic set (column 1) is below, the node before."""
     step = np.diff(_ends(p)[column], axis=-1)
-    return (step <= 0.0) if column == 0 else (step < 0.0)
+    found: np.ndarray = (step <= 0.0) if column == 0 else (step < 0.0)
+    return found
 
 
 def _disordered(p: Values, column: int) -> Any:

@@ -121,7 +121,7 @@ def _largest(span: float, before: np.ndarray, rate: np.ndarray, after: np.ndarra
     Args:
         span: length of an interval [s]. before, rate: values and their rates [1/s] at the starts. after, later: those at the ends.
     """
-    found = np.maximum(np.abs(before).max(axis=-1), np.abs(after).max(axis=-1))
+    found: np.ndarray = np.maximum(np.abs(before).max(axis=-1), np.abs(after).max(axis=-1))
     turns = (rate < 0.0) != (later < 0.0)
     if not turns.any():
         return found
@@ -134,7 +134,8 @@ def _largest(span: float, before: np.ndarray, rate: np.ndarray, after: np.ndarra
     s = np.clip(np.divide(first, below, out=np.zeros_like(first), where=below != 0.0), 0.0, 1.0)
     inside = np.zeros(before.shape)
     inside[turns] = np.abs(before[turns] + s * (first + s * (square + s * cube)))
-    return np.asarray(np.maximum(found, inside.max(axis=-1)))
+    found = np.maximum(found, inside.max(axis=-1))
+    return found
 
 
 def _motions(force: np.ndarray, step: float, omega: float, damping: float) -> Iterator[tuple[float, Motion, Motion]]:
