@@ -106,7 +106,7 @@ def test_a_number_that_is_none_is_null_to_every_reader(fake: FakeKernels, tmp_pa
     assert (rows["wear_power"].mean(), rows["wear_power"].max(), rows["wear_power"].null_count()) == (np.mean(there), 11.0, 4)
 
     asked = "SELECT avg(wear_power), max(wear_power), count(wear_power), count(*) FILTER (wear_power > 4), count(*) FROM read_parquet(?)"
-    assert duckdb.execute(asked, [files]).fetchone() == (np.mean(there), 11.0, 8, len(above), 12)
+    assert duckdb.execute(asked, [files]).fetchall() == [(np.mean(there), 11.0, 8, len(above), 12)]
 
     table = ds.dataset(finished.directory / "points").to_table(filter=ds.field("wear_power") > 4.0)
     assert table.column("wear_power").to_pylist() == above
