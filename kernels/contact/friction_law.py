@@ -127,6 +127,15 @@ class FrictionLaw:
         """Friction force after a step [N], from the state and the velocity relative to the support [m/s]."""
         raise NotImplementedError
 
+    def lets_go_at(self, step: SupportStep, course: Any, speed: Any, since: Array) -> Array:  # noqa: ARG002
+        """The fraction of a step from which on the contact slips.
+
+        Args:
+            step: which slips at its end, and before that holds from a fraction `since` on.
+            course, speed: displacement [m] and velocity [m/s] over it, against the support (`stepping.dense_output.Polynomial`).
+        """
+        return since
+
     def rubs(self, step: SupportStep) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
         return None

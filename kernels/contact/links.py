@@ -57,12 +57,13 @@ class Links(NamedTuple):
         x0 = self.x0 + 0.0 * v
         return LinkMemory(v, tuple(law.at_start(x0) for law in self.laws))
 
-    def _along(self, memory: LinkMemory, travel: Travel) -> tuple[Any, ...]:
+    def along(self, memory: LinkMemory, travel: Travel) -> tuple[Any, ...]:
+        """The states of the laws at the end of a way, from the memory at its beginning."""
         return tuple(law.along(state, travel) for law, state in zip(self.laws, memory.states, strict=True))
 
     def evaluate(self, memory: LinkMemory, x: Array, moved: Array, v: Array, elapsed: Array) -> LinkMemory:
         """The memory of a mass that has `moved` [m] to x [m] in the `elapsed` time [s] and is now at a velocity [m/s]."""
-        return LinkMemory(v, self._along(memory, Travel(x - moved, Path.of(elapsed, memory.speed, v, moved))))
+        return LinkMemory(v, self.along(memory, Travel(x - moved, Path.of(elapsed, memory.speed, v, moved))))
 
     def force(self, memory: LinkMemory, x: Array, v: Array) -> Array:
         """Restoring force of all links [N], from their memory, displacement [m] and velocity [m/s]."""
@@ -70,7 +71,7 @@ class Links(NamedTuple):
 
     def dissipated(self, memory: LinkMemory, travel: Travel, begin: Array | float, end: Array | float) -> Array:
         """Energy dissipated between two fractions of a step [J], from the memory at its beginning."""
-        first = memory.states if isinstance(begin, float) and begin == 0.0 else self._along(memory, travel.part(0.0, begin))
+        first = memory.states if isinstance(begin, float) and begin == 0.0 else self.along(memory, travel.part(0.0, begin))
         part, total = travel.part(begin, end), 0.0 * travel.x
         for law, state in zip(self.laws, first, strict=True):
             total = total + law.dissipated(state, part, law.along(state, part))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw
+from kernels.contact.friction_law import FrictionLaw, SupportStep
 from kernels.contact.grip import BRIEFLY, Grip, new_grip
 from kernels.numerics.numbers import Array, unit
 from kernels.observables.slip import holds_to
@@ -34,6 +34,19 @@ class SpringAndDamper(FrictionLaw):
         """Friction force after a step [N] (see `FrictionLaw.force`)."""
         return memory.force(self.c_t, v)
 
+    def largest_hold(self, step: SupportStep) -> tuple[Array, ...]:
+        """Largest friction force of a contact that holds [N] over a step, as coefficients of a polynomial."""
+        raise NotImplementedError
+
+    def lets_go_at(self, step: SupportStep, course: Any, speed: Any, since: Array) -> Array:
+        """The fraction of a step at which the force of spring and damper reaches the static limit (see `FrictionLaw.lets_go_at`)."""
+        way = jnp.sign(step.after.slip_state)
+        spring = step.before.spring + self.k_t * course.at(since)
+        hold = type(course)(self.largest_hold(step))
+        room = hold + course.plus(way * spring, -way * self.k_t) + speed.plus(0.0, -way * self.c_t)
+        inside = (room.at(since) > 0.0) & (room.at(1.0) < 0.0)
+        return jnp.where(inside, room.crossing(since, 1.0), since)
+
 
 def constants_of(p: dict[str, Any], static: Array) -> tuple[Array, Array]:
     """k_t [N/m] and c_t [N s/m]; finite ones where there is no static friction, since the contact then never holds."""
@@ -57,6 +70,10 @@ class Penalised(_Numbers, SpringAndDamper):
     """
 
     cheap = True
+
+    def largest_hold(self, step: SupportStep) -> tuple[Array, ...]:  # noqa: ARG002 (constant)
+        """Largest friction force of a contact that holds [N] (see `SpringAndDamper.largest_hold`)."""
+        return (self.static_limit,)
 
     @classmethod
     def of(cls, p: dict[str, Any]) -> Penalised:

@@ -93,6 +93,13 @@ class Varied(_Numbers, SpringAndDamper):
         """Whether the wear energy, and the energy dissipated, are integrals that `rubs` returns."""
         return self.pressing is not None, self.stribeck is not None
 
+    def largest_hold(self, step: SupportStep) -> tuple[Array, ...]:
+        """Largest friction force of a contact that holds [N] over a step in which contact is neither lost nor made (`SpringAndDamper`)."""
+        if self.pressing is None or step.swings is None:
+            return (self.mu_s * self.normal_force,)
+        first, middle, last = (self.mu_s * self.pressing.contact(normal) for normal in step.swings)
+        return first, 4.0 * middle - 3.0 * first - last, 2.0 * (first + last) - 4.0 * middle
+
     def coefficient(self, v: Array) -> Array:
         """Coefficient of friction at a slip velocity [m/s]."""
         return self.mu_d if self.stribeck is None else self.mu_d + (self.mu_s - self.mu_d) * self.stribeck.weight(v)

@@ -147,7 +147,7 @@ def update(sums: Shock, now: Push) -> Shock:
         compression=jnp.maximum(sums.compression, part.compression),
         rebound=jnp.where(now.parted & part.event, now.velocity, sums.rebound),
         separation=jnp.where(now.parted & part.event, now.time, sums.separation),
-        left=jnp.where(now.left & part.event, now.time, sums.left),
+        left=jnp.where(now.left & part.event, now.time if now.left_time is None else now.left_time, sums.left),
         returned=jnp.where(back & part.back, now.back_time, sums.returned),
     )
 

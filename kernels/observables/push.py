@@ -40,6 +40,7 @@ class Push(NamedTuple):
         room: distance of the two faces [m], infinite with one.
         rounded: depth that rounding may decide [m] (`impacts.rounded`).
         within: the part in the window; None if no part is in the window.
+        left_time: when the mass leaves the wall [s], where that need not be `time`; else None.
     """
 
     time: Array
@@ -55,3 +56,4 @@ class Push(NamedTuple):
     room: Array
     rounded: Array | float
     within: Within | None = None
+    left_time: Array | None = None

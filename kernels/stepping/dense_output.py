@@ -64,6 +64,9 @@ class Polynomial(NamedTuple):
         Else, and where it is 0 at both, the fraction has no meaning but lies between them. Its derivatives are those of the crossing.
         """
         first, last = self.at(begin), self.at(end)
+        if len(self.coefficients) == 2:
+            part: Array = jnp.clip(first / jnp.where(first != last, first - last, 1.0), 0.0, 1.0)
+            return begin + (end - begin) * part
         fixed = Polynomial(tuple(jax.lax.stop_gradient(coefficient) for coefficient in self.coefficients))
         low, high = (jax.lax.stop_gradient(bound + 0.0 * first) for bound in (begin, end))
         first, last = jax.lax.stop_gradient(first), jax.lax.stop_gradient(last)
@@ -85,6 +88,11 @@ class Polynomial(NamedTuple):
         turns = rate.at(begin) * rate.at(end) < 0.0
         inside = jnp.where(turns, self.at(jax.lax.stop_gradient(rate.crossing(begin, end))), first)
         return jnp.minimum(jnp.minimum(first, last), inside), jnp.maximum(jnp.maximum(first, last), inside)
+
+
+def line(first: Array, last: Array) -> Polynomial:
+    """The straight line from a value at the start to a value at the end."""
+    return Polynomial((first, last - first))
 
 
 def motion(h: Array, v0: Array, v1: Array, moved: Array, a0: Array | None = None, a1: Array | None = None) -> Polynomial:

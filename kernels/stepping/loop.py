@@ -30,9 +30,10 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, choice, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import observe_friction, observe_links, observe_statistics, observe_wall, two_level_sums
+from kernels.stepping import dense_output, observe_friction, observe_links, observe_statistics, observe_wall, two_level_sums
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
+from kernels.stepping.dense_output import Polynomial
 from kernels.stepping.devogelaere import DEVOGELAERE
 from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
@@ -290,7 +291,8 @@ def simulate(
     Returns:
         Observables by name (scalars), and the status code.
 
-    A step counts as slip if the contact slips at its end (see `Rubbed.slips`). Derivatives (forward mode) are those of the steps taken.
+    A step of a scheme of low order counts as slip if the contact slips at its end (see `Rubbed.slips`); in a Runge-Kutta step the beginning
+    and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the steps taken.
     They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with that instant.
     """
     stepper = STEPPERS[scheme]
@@ -334,8 +336,10 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
         parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
         ways = _position(run.state.v, trial, h, parts)
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        course = course_of(stepper, run.state, trial, h)
+        inner = None if course is None else observe_statistics.Inner(course, None)
         sums = sums._replace(
-            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
+            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
     return StepRun(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
 
@@ -459,14 +463,29 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # its energies count only if the step is inside the window
     part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h)))
+    course, inner = course_of(stepper, run.state, trial, h), None
+    if course is not None:
+        against = _against(setup.body.friction, run.state, trial, h, swings)
+        slid = course if setup.body.friction.belt is None else course + dense_output.line(0.0 * h, -h * setup.body.friction.belt)
+        rubs, slips = observe_friction.along(setup.body.friction, against, slid)
+        part = part._replace(rubbed=rubs, within=slips)
+    bounds = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, bounds, course)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest
         ways = parts * trial.moved
-        energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        if course is None:
+            energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        else:
+            energies = _worn_along(setup, part) * (parts[1:] - parts[:-1])
+        if course is not None and setup.statistics:
+            middle = [None if swings is None else swings.at(jnp.asarray(node, h.dtype)) for node in dense_output.FIFTHS[1:-1]]
+            inner_loads = [setup.external(0.0 * h, n, node * h) for n, node in zip(middle, dense_output.FIFTHS[1:-1], strict=True)]
+            forces = observe_statistics.forces_within(setup.body, tuple(inner_loads), run.state, course, h)
+            inner = observe_statistics.Inner(course, forces)
         sums = sums._replace(
-            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies)
+            watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
@@ -492,6 +511,23 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     return StepRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
 
 
+def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Polynomial | None:
+    """Displacement [m] since the start of a step, along it; None for straight lines (see `Stepper.degree`)."""
+    if stepper.degree == 1:
+        return None
+    ends = (before.a, trial.state.a) if stepper.degree == 5 else (None, None)
+    return dense_output.motion(h, before.v, trial.state.v, trial.moved, *ends)
+
+
+def _worn_along(setup: StepSetup, part: observe_friction.SlipPart) -> Array:
+    """Wear energy [J] of a step that lies in one block."""
+    slips = cast("observe_friction.SlipWithin", part.within)
+    rubbed = part.rubbed
+    if rubbed is None or rubbed.wear is None:
+        return jnp.where(slips.share > 0.0, setup.p["normal_force"] * slips.distance, 0.0)
+    return jnp.where((slips.share > 0.0) | (rubbed.always is not None), rubbed.wear, 0.0)
+
+
 def _settled(setup: StepSetup, trial: Trial) -> Trial:
     """The trial, with acceleration and slip state computed only once (`fusion_barrier`). A fixed step does so without a barrier."""
     (a,) = fusion_barrier(trial.state.a)
@@ -499,12 +535,13 @@ def _settled(setup: StepSetup, trial: Trial) -> Trial:
 
 
 def _observe(
-    setup: StepSetup, run: StepRun, trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart
-) -> StepSums:
-    """Sums after a step of `h` [s] from the time `since` [s]. `part` of it lies in the window, between its fractions `bounds`."""
+    setup: StepSetup, run: StepRun, trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart,
+    course: Polynomial | None = None,
+) -> StepSums:  # fmt: skip
+    """Sums after a step of `h` [s] from the time `since` [s], along a `course` if that is curved. `part` is in the window, by `bounds`."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
-    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds)
-    links = observe_links.update(run.sums.links, setup.body, run.state, trial.state, trial.moved, h, bounds)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds, course)
+    links = observe_links.update(run.sums.links, setup.body, run.state, trial.state, trial.moved, h, bounds, course is not None)
     return StepSums(friction, shocks, links=links, totals=run.sums.totals)

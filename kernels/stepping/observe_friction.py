@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw, Rubbed
+from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
 from kernels.contact.grip import UNMOVED, Grip
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
 from kernels.observables.interval import Interval
+from kernels.stepping import dense_output
+from kernels.stepping.dense_output import Polynomial
 
 BASE = 256.0  # three counts below BASE fit in one whole number of 24 bits, which float32 holds exactly
 MOST = int(BASE) - 1  # largest number of steps that `Few` can count
@@ -38,11 +40,29 @@ class Tally(NamedTuple):
 
 
 class SlipPart(NamedTuple):
-    """The part of a step that lies in the window: length [s], displacement [m], and slip and energies where the law gives them."""
+    """The part of a step that lies in the window.
+
+    Attributes:
+        duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
+        within: what slips in it, where that is known better than for the step as a whole; else None.
+    """
 
     duration: Array
     displacement: Array
     rubbed: Rubbed | None = None
+    within: SlipWithin | None = None
+
+
+class SlipWithin(NamedTuple):
+    """Slip within a step.
+
+    Attributes:
+        share: the fraction of the step that slips. distance: slipped then [m]. top_speed: largest speed in it [m/s].
+    """
+
+    share: Array
+    distance: Array
+    top_speed: Array
 
 
 class Few(NamedTuple):
@@ -81,16 +101,45 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     rubbed = part.rubbed or Rubbed(part.displacement)
     rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
     touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
+    stuck, slid, top = jnp.where(after.slips, 0.0, touching), jnp.abs(rubbed.slid), jnp.abs(speed)
+    if part.within is not None:
+        stuck, top = (1.0 - part.within.share) * touching, part.within.top_speed
+        if rubbed.always is None:
+            rubs = works = inside & (part.within.share > 0.0)
+            slid = part.within.distance
     return Tally(
-        distance=sums.distance + jnp.where(rubs, jnp.abs(rubbed.slid), 0.0),
+        distance=sums.distance + jnp.where(rubs, slid, 0.0),
         drift=sums.drift + part.displacement,
-        stuck_time=sums.stuck_time + jnp.where(after.slips, 0.0, touching),
-        top_speed=jnp.where(rubs, jnp.maximum(sums.top_speed, jnp.abs(speed)), sums.top_speed),
+        stuck_time=sums.stuck_time + stuck,
+        top_speed=jnp.where(rubs, jnp.maximum(sums.top_speed, top), sums.top_speed),
         phases=sums.phases + choice(begins, 1.0, 0.0, speed),
         stops=sums.stops + choice(stops, 1.0, 0.0, speed),
         wear=_more(sums.wear, rubbed.wear, works),
         friction=_more(sums.friction, rubbed.friction, works),
     )
+
+
+def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubbed | None, SlipWithin]:
+    """Slip and energies of a step along a `course` of the displacement against the support [m], and when it slips.
+
+    A slip ends where the velocity is 0, and begins where the spring of the contact reaches the static limit. A step can hold both.
+    """
+    before, after, speed = step.before, step.after, dense_output.velocity(course, step.h)
+    zero = jnp.zeros_like(step.slid)
+    whole = law.rubs(step)
+    was = before.slips
+    now = after.slips if whole is None or whole.always is not None else whole.slips(after)
+    goes_on = was & now & ((before.slip_state * after.slip_state > 0.0) | after.is_away)
+    stops = jnp.where(speed.at(0.0) * speed.at(1.0) < 0.0, speed.crossing(), 1.0)
+    stopped = jnp.where(was, stops, zero)  # from there on the spring is stretched
+    begins = jnp.where(after.is_away | before.is_away, zero, law.lets_go_at(step, course, speed, stopped))
+    first, last = jnp.where(now & ~goes_on, begins, zero), jnp.where(now, 1.0, stops)
+    again = was & now & ~goes_on  # a slip, a hold and a slip the other way
+    share = jnp.where(now | was, last - first, zero) + jnp.where(again, stops, zero)
+    distance = jnp.abs(course.at(last) - course.at(first)) + jnp.where(again, jnp.abs(course.at(stops)), zero)
+    slowest, fastest = speed.extremes()
+    within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)))
+    return (whole if whole is None or whole.always is not None else law.rubs_between(step, first, last)), within
 
 
 def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:

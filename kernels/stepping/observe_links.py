@@ -7,8 +7,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from kernels.contact.link_law import Travel
+from kernels.contact.links import LinkMemory
 from kernels.contact.path import Path
 from kernels.numerics.numbers import Array
+from kernels.stepping import dense_output
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Body, StepState
 
@@ -27,9 +29,13 @@ def init(body: Body) -> LinkSums | None:
 
 
 def update(
-    sums: LinkSums | None, body: Body, before: StepState, after: StepState, moved: Array, h: Array, part: WindowPart
+    sums: LinkSums | None, body: Body, before: StepState, after: StepState, moved: Array, h: Array, part: WindowPart, curved: bool = False
 ) -> LinkSums | None:
-    """The sums after a step of `h` [s] and `moved` [m], of which a `part` lies in the window. The force is linear between its ends."""
+    """The sums after a step of `h` [s] and `moved` [m], of which a `part` lies in the window.
+
+    The force is linear between its ends. Where it is `curved` (compile-time) the peak is that of the polynomial through three forces more;
+    such a step lies inside the window or outside.
+    """
     links = body.links
     if sums is None or links is None:
         return sums
@@ -37,6 +43,13 @@ def update(
     first, last = (links.force(state.memory.links, state.x, state.v) for state in (before, after))
     ends = [jnp.abs(first + (last - first) * place) for place in (part.start, part.end)]
     largest = jnp.maximum(sums.peak, jnp.maximum(*ends))
+    if curved:
+        inner = []
+        for u in dense_output.FIFTHS[1:-1]:
+            v = travel.path.velocity(u)
+            inner.append(links.force(LinkMemory(v, links.along(before.memory.links, travel.part(0.0, u))), travel.place(u), v))
+        lowest, highest = dense_output.through((first, *inner, last)).extremes()
+        largest = jnp.maximum(largest, jnp.maximum(jnp.abs(lowest), jnp.abs(highest)))
     return LinkSums(
         peak=jnp.where(jnp.asarray(part.end) > part.start, largest, sums.peak),
         dissipation=sums.dissipation + links.dissipated(before.memory.links, travel, part.start, part.end),

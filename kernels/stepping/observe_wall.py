@@ -1,15 +1,22 @@
-"""What a step did at a wall. Linear interpolation between its ends gives the instant of an event within the step."""
+"""What a step did at a wall.
+
+Instants, peaks and impulses within the step are those of the motion between its ends: a polynomial of the order of the scheme
+(`dense_output`), or straight lines for a scheme of low order, whose own error is of that size.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import impacts
 from kernels.observables.push import Push, Within
+from kernels.stepping import dense_output
+from kernels.stepping.dense_output import Polynomial
 from kernels.stepping.scheme import Body, StepState
 
 
@@ -40,10 +47,17 @@ def update(
     since: Array,
     h: Array,
     part: WindowPart | None,
+    course: Polynomial | None = None,
 ) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall after a step of `h` [s] from the time `since` [s]. `part`: its part in the window; None for none."""
+    """The sums of each wall after a step of `h` [s] from the time `since` [s].
+
+    Args:
+        shocks: the sums before. walls: of the body. before, after: its states at the ends of the step.
+        part: the part of the step in the window; None for none. course: displacement over the step (see `dense_output.motion`) [m];
+            None for straight lines.
+    """
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
-    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part)) for sums, wall, was, now in every)
+    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part, course)) for sums, wall, was, now in every)
 
 
 def _side(wall: Wall, x: Array) -> Array:
@@ -58,9 +72,19 @@ def compression(wall: Wall, x: Array, rest: Array | None = None) -> Array:
 
 
 def push(
-    wall: Wall, start: StepState, end: StepState, before: Crush, after: Crush, since: Array, h: Array, part: WindowPart | None
+    wall: Wall,
+    start: StepState,
+    end: StepState,
+    before: Crush,
+    after: Crush,
+    since: Array,
+    h: Array,
+    part: WindowPart | None,
+    course: Polynomial | None = None,
 ) -> Push:
     """What a step of `h` [s] from the time `since` [s] did at the wall, whose state is `before` at its start and `after` at its end."""
+    if course is not None:
+        return _along(wall, (start, end), (before, after), since, h, part, course)
     y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
     side = _side(wall, start.x)
     entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
@@ -121,5 +145,89 @@ def push(
         high=at_first,
         room=wall.room,
         rounded=wall.rounded,
+        within=None if part is None else within(part),
+    )
+
+
+def _along(
+    wall: Wall,
+    states: tuple[StepState, StepState],
+    crushes: tuple[Crush, Crush],
+    since: Array,
+    h: Array,
+    part: WindowPart | None,
+    course: Polynomial,
+) -> Push:
+    """The same along a `course` of the displacement [m]."""
+    (start, end), (before, after) = states, crushes
+    y0, y = compression(wall, start.x, start.rest), compression(wall, end.x, end.rest)
+    entered, left = (y0 <= 0.0) & (y > 0.0), (y0 > 0.0) & (y <= 0.0)
+    pushed, pushes = before.force > 0.0, after.force > 0.0
+    parted, met = pushed & ~pushes, ~pushed & pushes
+    buckled = after.buckled > before.buckled
+    side = jnp.where(y > 0.0, _side(wall, end.x), _side(wall, start.x))
+    depth, place = course.plus(side * start.x - wall.gap, side), course.plus(start.x)
+    speed = dense_output.velocity(course, h)
+    growth = speed.plus(0.0, side)
+
+    if wall.envelope is None:
+        stiffness, damping, plastic = wall.k_n, wall.c_n, 0.0 * y
+    else:  # the end of a push belongs to the unloading, the rest of the step to the state before it
+        largest = jnp.where(parted, after.largest, before.largest)
+        stiffness, damping = wall.envelope.stiffness(largest), wall.envelope.damping(largest)
+        plastic = jnp.where(parted, after.plastic, before.plastic)
+    elastic = depth.plus(-stiffness * plastic, stiffness)
+    trial = elastic + growth.plus(0.0, damping)
+    through, without = depth.crossing(), trial.crossing()
+    begin = jnp.where(met, jnp.where(entered, jnp.where(plastic > 0.0, jnp.maximum(through, without), through), without), 0.0)
+    finish = jnp.where(parted, jnp.where(trial.at(0.0) * trial.at(1.0) < 0.0, without, through), 1.0)
+    at_criterion = jnp.zeros_like(y)
+    if wall.envelope is not None:
+        reach = elastic + growth.plus(0.0, jnp.where(wall.included > 0.0, damping, 0.0))
+        short = reach.plus(-wall.envelope.criterion(before.largest))
+        at_criterion = jnp.where(short.at(0.0) < 0.0, short.crossing(), 0.0)
+    event = jnp.where(entered | left, through, jnp.where(parted, finish, jnp.where(met, begin, jnp.where(buckled, at_criterion, 1.0))))
+    event = jnp.where(left & parted, finish, event)
+    homeward = place.crossing()
+    x0, x = side * start.x, side * end.x  # back at x = 0, or at a face beyond it
+
+    def force(u: Array) -> Array:
+        """The force of the wall [N] at a fraction of the step."""
+        return wall.evaluate(before, place.at(u), speed.at(u))[1].force
+
+    def within(part: WindowPart) -> Within:
+        first, last = jnp.maximum(begin, part.start), jnp.minimum(finish, part.end)
+        lasts = (pushed | pushes) & (last > first)
+        last = jnp.maximum(last, first)
+        if wall.envelope is None:
+            impulse, peak = trial.integral(first, last), trial.extremes(first, last)[1]
+        else:
+            # a wall that yields may do so from within the step on: the force is largest there, or where the elastic one is
+            rate = trial.rate
+            turn = jnp.where(rate.at(first) * rate.at(last) < 0.0, rate.crossing(first, last), last)
+            knee = jnp.where(jnp.isfinite(at_criterion), jnp.clip(at_criterion, first, last), last)
+            impulse = dense_output.integral(force, first, knee) + dense_output.integral(force, knee, last)
+            peak = jnp.maximum(force(jax.lax.stop_gradient(turn)), force(knee))
+            peak = jnp.maximum(peak, jnp.where(last >= 1.0, after.force, 0.0))
+            peak = jnp.maximum(peak, jnp.where(first <= 0.0, before.force, 0.0))
+        return Within(
+            event=(part.start <= event) & (event < part.end),
+            back=(part.start <= homeward) & (homeward < part.end),
+            force=jnp.where(lasts, jnp.maximum(peak, 0.0), 0.0),
+            pressed=jnp.where(lasts, h * (last - first), 0.0),
+            impulse=jnp.where(lasts, h * impulse, 0.0),
+            compression=jnp.where(part.end > part.start, jnp.maximum(depth.extremes(part.start, part.end)[1], 0.0), 0.0),
+        )
+
+    return Push(
+        time=since + h * jnp.where(buckled, at_criterion, event),
+        velocity=speed.at(event),
+        entered=entered,
+        left=left,
+        left_time=since + h * through,
+        parted=parted,
+        buckled=buckled,
+        back=jnp.where(wall.gap > 0.0, (x0 > 0.0) & (x <= 0.0), left),
+        back_time=since + h * jnp.where(wall.gap > 0.0, homeward, event),
         within=None if part is None else within(part),
     )

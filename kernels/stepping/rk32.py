@@ -14,4 +14,5 @@ TABLEAU = Tableau(
     error=(2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3, -1 / 8),
 )
 
-RK32 = Stepper(fractions=TABLEAU.fractions, start=evaluate_once, step=TABLEAU.step, control=ByError(lambda e: 1.0 / jnp.sqrt(jnp.sqrt(e))))
+CONTROL = ByError(lambda e: 1.0 / jnp.sqrt(jnp.sqrt(e)))
+RK32 = Stepper(fractions=TABLEAU.fractions, start=evaluate_once, step=TABLEAU.step, control=CONTROL, degree=3)

@@ -21,4 +21,5 @@ TABLEAU = Tableau(
     error=(71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40),
 )
 
-RK54 = Stepper(fractions=TABLEAU.fractions, start=evaluate_once, step=TABLEAU.step, control=ByError(lambda e: jnp.exp(jnp.log(e) / -6.0)))
+CONTROL = ByError(lambda e: jnp.exp(jnp.log(e) / -6.0))
+RK54 = Stepper(fractions=TABLEAU.fractions, start=evaluate_once, step=TABLEAU.step, control=CONTROL, degree=5)

@@ -210,6 +210,8 @@ class Stepper(NamedTuple):
         step: (body, `External` at each of `fractions`, state, h [s]) -> trial.
         control: its step size control; None for a fixed step.
         remembers: True if an evaluation has the contacts' memory of the one before it, False if that of the start of the step.
+        degree: of the polynomial in time that is the motion within a step (see `dense_output.motion`): 5 with the accelerations at
+            its ends, 3 without them; 1 where straight lines do.
         jumped: (state at an instant where the external force jumps, change of the acceleration [m/s^2]) -> state after the jump.
     """
 
@@ -218,6 +220,7 @@ class Stepper(NamedTuple):
     step: Callable[[Body, tuple[External, ...], StepState, Array], Trial]
     control: Control | None = None
     remembers: bool = False
+    degree: int = 1
     jumped: Callable[[StepState, Array], StepState] = from_now_on
 
 
