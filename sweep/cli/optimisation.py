@@ -73,6 +73,8 @@ def print_result(result: OptimisationResult) -> None:
         f"{each.verb} {each}: {value_and_unit(value, each.measure)}"
         for each, value in zip(objectives[:1], best.visit.functions.measures, strict=False)
     )
+    if result.front:
+        emit(f"front of {len(result.front)} points between {objectives[0]} and {objectives[1]}; its first end:")
     emit(f"{goal}{'' if result.kept else ' (constraints are violated)'}")
     residual = "" if best.conditions is None else f"; residual of the optimality conditions {best.conditions.residual:.1g}"
     rows = f" of {told['rows_of_a_point']:,} rows" if told["rows_of_a_point"] > 1 else ""

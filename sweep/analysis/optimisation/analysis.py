@@ -179,7 +179,7 @@ def notes_on(result: OptimisationResult) -> list[str]:
     notes += notes_on_rows(result)
     bounds = [name for name, at in zip(result.optimisation.space.names, best.visit.place, strict=True)
               if at < AT_BOUND or at > 1.0 - AT_BOUND]  # fmt: skip
-    if bounds:
+    if bounds and len(result.optimisation.objectives) == 1:  # one end of a front says nothing of its other points
         notes.append(f"{', '.join(bounds)} {'lies' if len(bounds) == 1 else 'lie'} on a bound: a wider one would change the optimum.")
     near = [each for each in result.optima[1:] if each.converged and each.visit.goal - best.visit.goal < CLOSE]
     if near:

@@ -41,7 +41,7 @@ def evolve(
 
     n, count = len(evaluator.space.names), len(evaluator.optimisation.objectives)
     signs = np.array([each.sign for each in evaluator.functions])
-    limits = np.array([each.limit for each in evaluator.optimisation.constraints])
+    limits = np.array([each.target for each in evaluator.optimisation.constraints])
     known: dict[bytes, np.ndarray] = {}
 
     def measures(x: np.ndarray) -> np.ndarray:

@@ -261,11 +261,11 @@ def test_as_many_data_as_parameters_leave_no_interval_and_the_output_says_so(tmp
 @pytest.mark.parametrize("noise", ["known", "estimated"])
 @pytest.mark.parametrize("given", [False, True])
 def test_ninety_of_a_hundred_intervals_hold_the_truth(noise: str, given: bool, tmp_path: Path) -> None:
-    x = 2.2e-5 * np.sin(2.5 * math.pi * np.arange(12) / 12)
+    x = 2.2e-5 * np.sin(2.5 * math.pi * np.arange(40) / 40)
     rng, inside = np.random.default_rng(8), []
     for _ in range(200):
         mu = 0.55 + 0.004 * rng.standard_normal()
-        measured = parallelogram(x, 2.5e7, 500.0 * mu) + 5.0 * rng.standard_normal(12)
+        measured = parallelogram(x, 2.5e7, 500.0 * mu) + 5.0 * rng.standard_normal(40)
         prior = (0.55, 0.004) if given else None
         result, _ = fitted(with_priors(tmp_path, measured, x, 5.0 if noise == "known" else 20.0, prior, noise))
         known = result.known[0]
