@@ -64,7 +64,7 @@ def compared(model: Any, base: dict[str, Any], name: str, lower: float, at: list
     return wrong
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS)
 def test_derivatives_lie_between_one_sided_differences(model: str) -> None:
     wrong = []
