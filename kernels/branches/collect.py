@@ -193,6 +193,7 @@ class _Collector:
         """Follow the branches that begin at flips and crossings of those found last, and those into which they merge."""
         self._halved()
         special, self.special = self.special, []
+        busy: set[tuple[int, float]] = set()  # of a row and its periods one place at a time: the next may be where that branch ends
         begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, sign
         for number, kind, point in special:
             row, periods = int(self.problem.row[number]), self.problem.periods[number]
@@ -201,6 +202,10 @@ class _Collector:
             doubled = 2.0 if kind == "flip" else 1.0
             if periods * doubled > self.periods or begins_here(self.problem, self.sides, row, periods * doubled, point, number):
                 continue
+            if (row, periods * doubled) in busy:
+                self.special.append((number, kind, point))
+                continue
+            busy.add((row, periods * doubled))
             begins += [(number, kind, point, periods * doubled, sign) for sign in ((1.0,) if kind == "flip" else (1.0, -1.0))]
         if not begins:
             return
