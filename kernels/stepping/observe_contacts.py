@@ -139,7 +139,7 @@ def update(
 
 
 class _Begun(NamedTuple):
-    """A contact at the start of a step, or at its entry within the step: F_n [N], the friction force [N], the elongation [m], if it holds."""
+    """A contact at the start of a step, or at its entry within it: F_n [N], the friction force [N], the elongation [m], if it holds."""
 
     normal: Array
     tangential: Vector

@@ -46,7 +46,7 @@ def test_a_path_of_a_micrometre_in_a_minute_slips_as_any_other() -> None:
     slow = kernels.hysteresis("rubbing_mass", RUBS | {"mu_s": 0.4, "mu_d": 0.3}, x, np.linspace(0.0, 6e4, x.size))
     fast = kernels.hysteresis("rubbing_mass", RUBS | {"mu_s": 0.4, "mu_d": 0.3}, x, np.linspace(0.0, 1.0, x.size))
     np.testing.assert_array_equal(slow["force"], fast["force"])
-    assert np.max(np.abs(slow["force"])) <= 0.4 * FORCE
+    assert np.max(np.abs(slow["force"])) <= 0.4 * FORCE * (1.0 + 1e-14)  # the slack of the definition of a slip
 
 
 def test_the_damper_acts_if_it_is_given_with_times() -> None:

@@ -145,8 +145,9 @@ def test_regime_boundaries_of_a_free_mass_lie_where_theory_puts_them(solve: Solv
 
 
 def test_a_friction_limit_a_hair_below_the_excitation_slips_once_in_each_half_period(solve: Solve) -> None:
-    etas = [1.0 - 10.0**-digits for digits in range(1, 16)] + [math.nextafter(1.0, 0.0)]
+    etas = [1.0 - 10.0**-digits for digits in range(1, 14)] + [1.0 - 1e-15, math.nextafter(1.0, 0.0)]
     rows = [{"a0": 1.0, "mu": 0.1 * eta, "omega": 2.0 * math.pi, "end": 12.0, "k": k} for eta in etas for k in (0.0, 1e-3)]
     found = solve(rows)
     assert not found["status"].any()
-    assert (found["slip_phases"] == 24.0).all(), found["slip_phases"]
+    assert (found["slip_phases"][:-4] == 24.0).all(), found["slip_phases"]
+    assert (found["slip_phases"][-4:] == 0.0).all()  # below the slack of the definition of a slip, 1e-14: rounding does not decide

@@ -2,9 +2,9 @@
 
 It shares nothing with the kernels: no return mapping, no steps across an event. Each contact is off, lifted (inside, but the damper would
 pull), stuck or slipping. Off and lifted it has no force. Else F_n = k_n p + c_n p'. Stuck: T = -(k_t e + c_t v) with e' = v. Slipping:
-T = -mu_d F_n s, where s = 1 or -1 is the way of the anchor, which moves at s (v - e') with e = (mu_d F_n s - c_t v) / k_t. Slip begins where
-|k_t e + c_t v| reaches mu_s F_n and ends where the anchor stops. At entry e = 0; if c_t |v| is beyond the cone there, the anchor starts
-ahead, where spring and damper bear just that: a place that is given to it, no way along which it was dragged.
+T = -mu_d F_n s, where s = 1 or -1 is the way of the anchor, which moves at s (v - e') with e = (mu_d F_n s - c_t v) / k_t. Slip begins
+where |k_t e + c_t v| reaches mu_s F_n and ends where the anchor stops. At entry e = 0; if c_t |v| is beyond the cone there, the anchor
+starts ahead, where spring and damper bear just that: a place that is given to it, no way along which it was dragged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Bodies:
         self.stiffness, self.drag = np.asarray(stiffness, float), np.asarray(drag, float)
         self.n = self.mass.size
 
-    def run(self, q: Any, v: Any, end: float, tolerance: float = 1e-12) -> dict[str, Any]:
+    def run(self, q: Any, v: Any, end: float, tolerance: float = 1e-12) -> dict[str, Any]:  # noqa: C901
         """Coordinates, velocities, sums of each contact (`SUMS`, (C,) each), largest normal force, impacts and number of events."""
         n, count = self.n, len(self.contacts)
         state = np.concatenate([np.asarray(q, float), np.asarray(v, float), np.zeros(count * (1 + len(SUMS)))])
@@ -63,13 +63,13 @@ class Bodies:
             for _, _, guard in guards:
                 guard.terminal, guard.direction = True, -1.0
             found = solve_ivp(
-                lambda time, s: self._rates(time, s, phases, ways), (t, end), state, method="DOP853", rtol=tolerance, atol=1e-3 * tolerance * 1e-6,
+                lambda time, s: self._rates(time, s, phases, ways), (t, end), state, method="DOP853", rtol=tolerance, atol=1e-9 * tolerance,
                 events=[guard for _, _, guard in guards], max_step=(end - t) / 3.0, dense_output=True,
             )  # fmt: skip
             fine = found.sol(np.linspace(t, found.t[-1], 200))
             for place in range(count):
                 if phases[place] >= STUCK:
-                    peak[place] = max(peak[place], max(self._normal(place, 0.0, s, phases, ways) for s in fine.T))
+                    peak[place] = max(peak[place], *(self._normal(place, 0.0, s, phases, ways) for s in fine.T))
             t, state = found.t[-1], found.y[:, -1].copy()
             if found.status != 1:
                 break
@@ -158,7 +158,7 @@ class Bodies:
             "slides": lambda _, s: contact.mu_s * self._pull(place, s) - abs(self._trial(place, s)),
             "stops": lambda t, s: self._anchor(place, t, s, phases, ways)[0],
         }[what]
-        return lambda t, s: of(t, s)
+        return lambda t, s: of(t, s)  # noqa: PLW0108 (events are marked one by one)
 
     def _enter(self, place: int, t: float, s: Any, phases: list[int], ways: list[float]) -> None:
         s[2 * self.n + place] = 0.0

@@ -186,7 +186,7 @@ def test_a_value_that_could_not_be_computed_is_neither_with_the_event_nor_withou
 def test_every_observable_that_may_be_missing_says_which_kind_of_missing_it_is() -> None:
     kinds: dict[str, set[bool]] = {}
     for quantity in (q for model in MODELS.values() for q in model.observables if q.optional):
-        kinds.setdefault(quantity.name.removeprefix("left_"), set()).add(quantity.unknown)
+        kinds.setdefault(quantity.name.removeprefix("left_").removeprefix("right_"), set()).add(quantity.unknown)
     laws = {"wear_volume", "wear_depth", "wear_volume_edf_mz", "wear_depth_edf_mz"}
     steady = {"multiplier_1", "multiplier_2", "multiplier_angle_1", "multiplier_angle_2", "stability", "period", "shakedown"}
     events = {
