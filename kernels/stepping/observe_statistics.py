@@ -1,7 +1,7 @@
 """What a time scheme observes only if asked: wear energies of the blocks of the window, and statistics.
 
-The statistics are integrals by the trapezoidal rule for a scheme of low order. For the others they are integrals by Boole's rule, of order
-6, along the polynomial that is the motion within a step.
+The statistics are integrals by the trapezoidal rule for a scheme of low order. For the others they are those of Boole's rule, of order 6,
+along the polynomial that is the motion within a step.
 """
 
 from __future__ import annotations
