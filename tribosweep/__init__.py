@@ -9,7 +9,8 @@
 
 Studies: `Study` with `linspace`, `geomspace`, `integers`, `between`, `distribution`; `load` checks one, `run` runs it. Runs: `Run`,
 `resume`, `open_run`, `runs`, `compare`. Measurements: `calibrate`. Design: `optimise`. Periodic motions: `branches`. Single oscillators:
-`simulate`, `moment`, `trace`, `event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; `response_spectrum`,
+`simulate`, `moment`, `trace`, `event_log`, `impacts`, `hysteresis`, with `Records` of base acceleration; of structures the modules
+`structure_history` and `structure_samples`; `response_spectrum`,
 `intensities` and `spectra` tell how strong these are, `kwu_epri` what a course of normal force and sliding speed wears. `MODELS` maps the
 name of a model to its parameters and observables, `SCHEMES` the name of a scheme to what it reads, `REGIMES` are the words of the regime
 of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and `RunError` are raised.
@@ -27,7 +28,22 @@ import sweep as _sweep
 from sweep import __version__
 
 if TYPE_CHECKING:
-    from kernels import MODELS, REGIMES, SCHEMES, Records, Results, event_log, hysteresis, impacts, kwu_epri, moment, simulate, trace
+    from kernels import (
+        MODELS,
+        REGIMES,
+        SCHEMES,
+        Records,
+        Results,
+        event_log,
+        hysteresis,
+        impacts,
+        kwu_epri,
+        moment,
+        simulate,
+        structure_history,
+        structure_samples,
+        trace,
+    )
     from sweep import (
         Attractors,
         Branched,
@@ -116,6 +132,8 @@ __all__ = [
     "runs",
     "simulate",
     "spectra",
+    "structure_history",
+    "structure_samples",
     "trace",
 ]
 
