@@ -37,7 +37,7 @@ class Board {
     const given = held.filter((column) => column.kind === "word" || Number.isFinite(column.held)).map((column) =>
       `${column.name} = ${typeof column.held === "number" ? asNumber(column.held) : column.held}${column.unit ? ` ${unitOf(column)}` : ""}`);
     at("held").textContent = `${swept.length ? `Varied: ${swept.join(", ")}. ` : ""}${given.length ? `The same in all rows: ${given.join(", ")}.` : ""}`;
-    at("notes").textContent = "Brushes snap to the bins that are drawn. Pale bars: all rows, scaled to the same total; faded cells: no row passes the filters there.";
+    at("notes").textContent = "Brushes snap to the bins that are drawn. Pale bars: all rows, scaled to the same total; faded cells: no row passes the filters there. A range keeps rows with a value in it, even where it is around all values; rows without a value pass where no range is selected.";
   }
 
   controls() {

@@ -199,7 +199,7 @@ class Histogram {
     if (Number.isFinite(low) && Number.isFinite(high) && low <= high && (!this.bins.log || high > 0)) {
       const nearest = (value) => Math.round(placeOf(this.bins, this.bins.log ? Math.max(value, 1e-300) : value));
       const first = Math.min(Math.max(nearest(low), 0), this.bins.count - 1), last = Math.min(Math.max(nearest(high) - 1, first), this.bins.count - 1);
-      this.set(first === 0 && last === this.bins.count - 1 ? null : [[first, last]]);
+      this.set([[first, last]]);
     }
     this.write();
     this.place();

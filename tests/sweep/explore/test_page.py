@@ -116,6 +116,24 @@ def test_limits_are_typed_by_keyboard(browser: Browser, address: str, small: Sma
     assert not browser.complaints()
 
 
+def test_a_range_drops_rows_without_a_value_even_around_all_values(browser: Browser, small: SmallRun) -> None:
+    least = float(small.table["wear_power"].min())
+    with serving(small.directory) as (address, rows):
+        rows._connection.execute("UPDATE loaded SET wear_power = NULL WHERE point % 24 = 0")  # 100 rows
+        open_page(browser, address)
+        view = "const v = board.views.find(({ key }) => key === 'wear_power');"
+        assert browser.run(f"{view} return v.without.textContent") == "100 without"
+        # typed: the limits that the fields show, and wider ones
+        for low, high in (("v.from.value", "v.to.value"), (repr(str(least - 1.0)), "'1e9'")):
+            browser.run(f"{view} v.from.value = {low}; v.to.value = {high}; v.to.dispatchEvent(new Event('change'))")
+            rows_become(browser, 2300)
+            browser.run("document.getElementById('clear').click()")
+            rows_become(browser, 2400)
+        drag(browser, "wear_power", (0.0, 0.5), (0.999, 0.5))
+        rows_become(browser, 2300)
+        assert not browser.complaints()
+
+
 @pytest.mark.slow
 def test_a_click_on_a_cell_shows_its_row_and_trace(browser: Browser, address: str, small: SmallRun) -> None:
     open_page(browser, address)
