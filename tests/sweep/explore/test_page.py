@@ -119,7 +119,7 @@ def test_limits_are_typed_by_keyboard(browser: Browser, address: str, small: Sma
 def test_a_range_drops_rows_without_a_value_even_around_all_values(browser: Browser, small: SmallRun) -> None:
     least = float(small.table["wear_power"].min())
     with serving(small.directory) as (address, rows):
-        rows._connection.execute("UPDATE loaded SET wear_power = NULL WHERE point % 24 = 0")  # 100 rows
+        rows._connection.execute("UPDATE loaded SET wear_power = NULL WHERE point % 24 = 0")  # noqa: SLF001 (100 rows)
         open_page(browser, address)
         view = "const v = board.views.find(({ key }) => key === 'wear_power');"
         assert browser.run(f"{view} return v.without.textContent") == "100 without"
