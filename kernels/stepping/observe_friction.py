@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
 from kernels.contact.grip import UNMOVED, Grip
+from kernels.contact.penalised import SLIP_SPEED_FLOOR
 from kernels.numerics.numbers import Array, choice
 from kernels.observables import regime, rubbing, slip
 from kernels.observables.interval import Interval
@@ -127,7 +128,7 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubb
     before, after, speed = step.before, step.after, dense_output.velocity(course, step.h)
     zero = jnp.zeros_like(step.slid)
     whole = law.rubs(step)
-    was = before.slips
+    was = before.slips & (before.slip_state * speed.at(0.0) > SLIP_SPEED_FLOOR)  # else a slip that the contact tries to hold
     now = after.slips if whole is None or whole.always is not None else whole.slips(after)
     goes_on = was & now & ((before.slip_state * after.slip_state > 0.0) | after.is_away)
     stops = jnp.where(speed.at(0.0) * speed.at(1.0) < 0.0, speed.crossing(), 1.0)

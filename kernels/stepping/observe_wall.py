@@ -189,6 +189,8 @@ def _along(
     event = jnp.where(entered | left, through, jnp.where(parted, finish, jnp.where(met, begin, jnp.where(buckled, at_criterion, 1.0))))
     event = jnp.where(left & parted, finish, event)
     homeward = place.crossing()
+    at_first = wall.stands * end.x - wall.gap  # compression of the first wall
+    at_first = at_first if end.rest is None else at_first + wall.stands * end.rest
     x0, x = side * start.x, side * end.x  # back at x = 0, or at a face beyond it
 
     def force(u: Array) -> Array:
@@ -196,6 +198,8 @@ def _along(
         return wall.evaluate(before, place.at(u), speed.at(u))[1].force
 
     def within(part: WindowPart) -> Within:
+        reached = depth.plus(-wall.rounded)
+        struck = jnp.where(reached.at(0.0) < 0.0, reached.crossing(), 0.0)
         first, last = jnp.maximum(begin, part.start), jnp.minimum(finish, part.end)
         lasts = (pushed | pushes) & (last > first)
         last = jnp.maximum(last, first)
@@ -213,6 +217,7 @@ def _along(
         return Within(
             event=(part.start <= event) & (event < part.end),
             back=(part.start <= homeward) & (homeward < part.end),
+            struck=(part.start <= struck) & ((struck < part.end) | (part.end >= 1.0)),
             force=jnp.where(lasts, jnp.maximum(peak, 0.0), 0.0),
             pressed=jnp.where(lasts, h * (last - first), 0.0),
             impulse=jnp.where(lasts, h * impulse, 0.0),
@@ -229,5 +234,9 @@ def _along(
         buckled=buckled,
         back=jnp.where(wall.gap > 0.0, (x0 > 0.0) & (x <= 0.0), left),
         back_time=since + h * jnp.where(wall.gap > 0.0, homeward, event),
+        low=at_first,
+        high=at_first,
+        room=wall.room,
+        rounded=wall.rounded,
         within=None if part is None else within(part),
     )
