@@ -129,6 +129,8 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubb
     zero = jnp.zeros_like(step.slid)
     whole = law.rubs(step)
     was = before.slips & (before.slip_state * speed.at(0.0) > SLIP_SPEED_FLOOR)  # else a slip that the contact tries to hold
+    if whole is not None and whole.touches is not None:
+        was = was & whole.touches
     now = after.slips if whole is None or whole.always is not None else whole.slips(after)
     goes_on = was & now & ((before.slip_state * after.slip_state > 0.0) | after.is_away)
     stops = jnp.where(speed.at(0.0) * speed.at(1.0) < 0.0, speed.crossing(), 1.0)
