@@ -469,8 +469,8 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         slid = course if setup.body.friction.belt is None else course + dense_output.line(0.0 * h, -h * setup.body.friction.belt)
         rubs, slips = observe_friction.along(setup.body.friction, against, slid)
         part = part._replace(rubbed=rubs, within=slips)
-    bounds = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, bounds, course)
+    span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
+    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, span, course)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest

@@ -16,7 +16,7 @@ from sweep.analysis.optimisation.jumps import Jump, find_jumps
 from sweep.analysis.optimisation.load import EVOLUTION, Optimisation
 from sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
 from sweep.analysis.optimisation.results import OptimisationRequest, OptimisationResult, Slice, value_and_unit
-from sweep.analysis.optimisation.searching import KEPT, Scales, Task, Visit, scales_of, search, visit_of
+from sweep.analysis.optimisation.searching import KEPT, Scales, Task, Visit, limits_of, scales_of, search, visit_of
 from sweep.io.errors import ConfigError, Problem, advise
 
 SAMPLE = 4  # points for each start, computed without derivatives, from which the starts are chosen
@@ -217,9 +217,9 @@ def notes_on_limits(result: OptimisationResult) -> list[str]:
         return []
     count = len(result.optimisation.objectives)
     wrong = []
-    for place, constraint in enumerate(result.optimisation.constraints):
+    for place, (constraint, (excess, _)) in enumerate(zip(result.optimisation.constraints, limits_of(best.functions, scales), strict=True)):
         value = float(best.functions.measures[count + place])
-        if constraint.sign * (value - constraint.limit) > KEPT * scales.constraints[place]:
+        if excess.max() > KEPT:
             wrong.append(f"{constraint} (it is {value_and_unit(value, constraint.measure)})")
     return [f"No point keeps all constraints. The nearest one, which is shown, violates {'; '.join(wrong)}."]
 

@@ -46,7 +46,7 @@ class Functions:
     Attributes:
         objectives: for each objective (k,) values and (k, n) derivatives by parts of the ranges, in its
             unit times its sign.
-        constraints: for each constraint the same of sign (value - target): kept where all are at most 0.
+        constraints: for each constraint the same of sign (value - limit): kept where all are at most 0.
         measures: (objectives + constraints,) the measures themselves, in their units.
         codes: (rows, words). good: whether all rows have results and all functions values.
     """
@@ -170,7 +170,7 @@ class Evaluator:
         found, measures = [], []
         for each in self.functions:
             place, upper = self.names.index(each.measure.quantity.name), each.sign > 0.0
-            limit = each.target if isinstance(each, Constraint) else 0.0
+            limit = each.limit if isinstance(each, Constraint) else 0.0
             own, rates = each.measure.smooth(values[:, place], slopes[:, place], upper)
             found.append((each.sign * (own - limit), each.sign * rates))
             measures.append(float(each.measure.values(values[:, place], upper)))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sweep.analysis.optimisation.evaluation import Evaluator
-from sweep.analysis.optimisation.searching import KEPT, Scales
+from sweep.analysis.optimisation.searching import KEPT, MARGIN, Scales
 
 GENERATIONS, MEMBERS = 200, 12  # at most; members of a generation for each variable
 POLISH_GENERATIONS, POLISH_MEMBERS = 40, 8
@@ -41,7 +41,8 @@ def evolve(
 
     n, count = len(evaluator.space.names), len(evaluator.optimisation.objectives)
     signs = np.array([each.sign for each in evaluator.functions])
-    limits = np.array([each.target for each in evaluator.optimisation.constraints])
+    limits = np.array([each.limit for each in evaluator.optimisation.constraints])
+    smooth = np.array([not each.measure.counts for each in evaluator.optimisation.constraints])
     known: dict[bytes, np.ndarray] = {}
 
     def measures(x: np.ndarray) -> np.ndarray:
@@ -58,6 +59,7 @@ def evolve(
 
     def excess(x: np.ndarray) -> np.ndarray:
         found = signs[count:] * (measures(x)[:, count:] - limits) / scales.constraints
+        found = found + MARGIN * ((found != 0.0) & smooth)
         whole = np.where(np.isfinite(found), found, FAILED).T
         return np.asarray(whole if x.ndim > 1 else whole[:, 0])
 

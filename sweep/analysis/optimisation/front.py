@@ -13,8 +13,9 @@ import numpy as np
 
 from sweep.analysis.optimisation.evaluation import Evaluator
 from sweep.analysis.optimisation.optimality import CONVERGED, conditions
-from sweep.analysis.optimisation.searching import KEPT, Scales, Task, Visit, search
+from sweep.analysis.optimisation.searching import Scales, Task, Visit, limits_of, search
 
+SLACK = 1e-6  # of the scales of objectives: values that differ by less are equal
 ROUNDS = 3  # of caps: evenly spaced ones, then those of the widest gaps
 WARM = 2  # known points from which a search for each cap starts
 
@@ -72,13 +73,13 @@ def front_of(evaluator: Evaluator, visits: list[Visit], starts: np.ndarray, coun
     Returns:
         Points none of which is better than another in both objectives, the least second objective first.
     """
-    slack = KEPT * scales.objectives[1]
+    slack = SLACK * scales.objectives[1]
     known = Known.of(visits)
     best_of_second = known.visits[int(np.argmin(known.goals[:, 1]))].place
     explore(evaluator, [Task(place, objective=1) for place in (best_of_second, *starts)], scales, visits)
     known = Known.of(visits)
     least = float(known.goals[:, 1].min())
-    most = float(min(known.goals[known.goals[:, 0] <= known.goals[:, 0].min() + KEPT * scales.objectives[0], 1]))
+    most = float(min(known.goals[known.goals[:, 0] <= known.goals[:, 0].min() + SLACK * scales.objectives[0], 1]))
     caps = np.array([least, most])
     if most - least <= slack:  # one point is best in both
         return pruned([point_of(known.best(most, slack)[0], None, scales)], slack)
@@ -110,8 +111,7 @@ def explore(evaluator: Evaluator, tasks: Sequence[Task], scales: Scales, visits:
         if not visit.functions.good:
             continue
         goal = float(visit.functions.objectives[0][0].max()) / scales.objectives[0]
-        excess = max((float(g.max()) / scale for (g, _), scale in zip(visit.functions.constraints, scales.constraints, strict=True)),
-                     default=0.0)  # fmt: skip
+        excess = max((float(g.max()) for g, _ in limits_of(visit.functions, scales)), default=0.0)
         visits.append(replace(visit, goal=goal, excess=max(0.0, excess)))
 
 

@@ -23,7 +23,6 @@ FORMS = (
 )
 MOST_ROWS = 64  # of a worst case: so many of its largest rows are functions of their own, with derivatives that do not jump
 # of texts with single spaces
-MARGIN = 1e-5  # part of the limit by which the row that decides a chance stays inside: ten times what counts as kept (`searching.KEPT`)
 _CONSTRAINT = re.compile(r"(?P<left>.+?) ?(?P<relation><=|>=|<|>|=) ?(?P<limit>[^<>=]++)")
 _MEASURE = re.compile(r"(?:(?P<kind>mean|worst|quantile (?P<level>\S++)) of )?(?P<name>\S++)")
 
@@ -137,18 +136,11 @@ class Constraint:
 
     Attributes:
         measure: of the rows of a point. upper: whether it must be at most, or at least, `limit`, in its unit.
-        strict: whether a tie breaks it, as that of the row which decides a chance: searches then stop inside, by `MARGIN`.
     """
 
     measure: Measure
     upper: bool
     limit: float
-    strict: bool = False
-
-    @property
-    def target(self) -> float:
-        """The limit that searches keep, in the unit of the measure."""
-        return self.limit - self.sign * (MARGIN * abs(self.limit) if self.strict else 0.0)
 
     @property
     def sign(self) -> float:
@@ -257,4 +249,4 @@ def as_quantile(measure: Measure, upper: bool, limit: float, rows: int) -> Const
         return Constraint(measure, upper, limit)
     level = (rows - 1 - most) / (rows - 1) if above else most / (rows - 1)
     kind = WORST if most == 0 else QUANTILE
-    return Constraint(Measure(kind, measure.quantity, level), above, float(event.value), strict=True)
+    return Constraint(Measure(kind, measure.quantity, level), above, float(event.value))

@@ -18,7 +18,7 @@ from sweep.analysis.optimisation.functions import Measure
 from sweep.analysis.optimisation.jumps import Jump
 from sweep.analysis.optimisation.load import OPTIMISE, Optimisation
 from sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
-from sweep.analysis.optimisation.searching import KEPT, Scales, Visit
+from sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
 from sweep.execution.directory import OPTIMISED
 from sweep.io.atomic import make_folders, write_together
 from sweep.io.errors import ConfigError, Problem
@@ -142,12 +142,13 @@ def limits(result: OptimisationResult) -> list[dict[str, Any]]:
     count, objective = len(optimisation.objectives), optimisation.objectives[0]
     found = []
     for number, optimum in enumerate(result.optima):
+        excess = [float(g.max()) for g, _ in limits_of(optimum.visit.functions, scales)]
         for place, constraint in enumerate(optimisation.constraints):
             value = float(optimum.visit.functions.measures[count + place])
             slack = constraint.sign * (constraint.limit - value)
             active = abs(slack) <= ACTIVE * scales.constraints[place]
             multiplier = math.nan if optimum.conditions is None else float(optimum.conditions.multipliers[place])
-            kept = bool(slack >= -KEPT * scales.constraints[place])
+            kept = bool(excess[place] <= KEPT)
             if not kept:  # the optimum is that of another question
                 multiplier = math.nan
             per_unit = -objective.sign * constraint.sign * multiplier * scales.objectives[0] / scales.constraints[place]

@@ -20,7 +20,8 @@ from sweep.analysis.optimisation.evaluation import Evaluator, Functions
 
 MOST_STEPS = 60
 TOLERANCE = 1e-10  # of SLSQP: of the scaled objective and the scaled constraints
-KEPT = 1e-6  # part of a limit's scale: a constraint that is exceeded by less is kept
+MARGIN = 1e-9  # part of a limit's scale: searches stay so far inside, because a run of the optimum rounds otherwise than they do
+KEPT = 0.5 * MARGIN  # likewise: what is left of the margin where a constraint counts as kept
 PRICE = 1e3  # of a violation within that tolerance, so that points at the limit are preferred to points behind it
 PATIENCE = 15  # points without a gain after which a search begins anew at its best point, because a kink or a jump is in the way
 GAIN = 1e-7  # of the scaled objective or of the largest violation: what counts as a gain
@@ -79,10 +80,19 @@ class Visit:
         return (0.0, self.goal + PRICE * self.excess) if self.kept else (self.excess, self.goal)
 
 
+def limits_of(functions: Functions, scales: Scales) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Scaled constraints, for each (k,) values and (k, n) derivatives: kept where all values are at most KEPT.
+
+    They include MARGIN, except where no variable moves a value: a count, or a force that is 0, may equal its limit.
+    """
+    return [(each / scale + MARGIN * rates.any(axis=1), rates / scale)
+            for (each, rates), scale in zip(functions.constraints, scales.constraints, strict=True)]  # fmt: skip
+
+
 def rows_of(task: Task, functions: Functions, scales: Scales) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Scaled functions of a task: objective (k,), its derivatives (k, n), constraints (m,) that are kept at most 0, theirs (m, n)."""
     n = len(task.start)
-    limits = [(each / scale, rates / scale) for (each, rates), scale in zip(functions.constraints, scales.constraints, strict=True)]
+    limits = limits_of(functions, scales)
     if task.cap is not None:
         each, rates = functions.objectives[1]
         limits.append(((each - task.cap) / scales.objectives[1], rates / scales.objectives[1]))

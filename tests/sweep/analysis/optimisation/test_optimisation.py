@@ -69,6 +69,18 @@ def test_the_optimum_is_that_of_the_closed_form(constraint: str, energy: Any, tm
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["slsqp", "differential_evolution"])
+@pytest.mark.parametrize(
+    ("constraint", "most"),
+    [("chance of slip_distance > 80 cm <= 10 %", 2), ("slip_distance <= 80 cm", 0), ("chance of slip_distance >= 80 cm <= 25 %", 6)],
+)
+def test_no_more_rows_exceed_a_limit_when_the_optimum_is_run(constraint: str, most: int, method: str, tmp_path: Path) -> None:
+    ts.optimise(brake(constraints=[constraint], method=method), tmp_path / "best")
+    rows = ts.run(tmp_path / "best" / "optimised.toml", tmp_path / "run").to_pandas()
+    assert int((rows["slip_distance"] >= LIMIT).sum()) == most
+
+
+@pytest.mark.slow
 def test_the_study_at_the_optimum_keeps_the_limit_when_it_is_run(tmp_path: Path) -> None:
     found = ts.optimise(brake(constraints=["quantile 0.9 of slip_distance <= 80 cm"]), tmp_path / "best")
     rows = ts.run(tmp_path / "best" / "optimised.toml", tmp_path / "run").to_pandas()

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from sweep.analysis.optimisation import analysis
+from sweep.analysis.optimisation.evaluation import Functions
+from sweep.analysis.optimisation.functions import Constraint
 from sweep.analysis.optimisation.results import OptimisationResult, limits
-from tests.sweep.analysis.optimisation.analytic import problem
+from sweep.analysis.optimisation.searching import Scales, Task, visit_of
+from tests.sweep.analysis.optimisation.analytic import measure, problem
 
 Solve = Callable[..., OptimisationResult]
 
@@ -91,6 +94,20 @@ def test_an_optimum_at_a_jump_is_found_and_said(solve: Solve) -> None:
     assert any("f0 jumps from" in note and "where count 0 becomes count 1" in note for note in found.notes)
     assert not found.converged
     assert "no proven optimum" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("relation", ["<=", ">="])
+@pytest.mark.parametrize("limit", [0.5, 0.0])
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_limit_counts_as_kept_only_inside_it_unless_no_variable_moves_the_value(relation: str, limit: float, moves: bool) -> None:
+    constraint = Constraint(measure("g"), relation == "<=", limit)
+    for part in (-1.0, -1e-3, -1e-9, -1e-12, 0.0, 1e-12, 1e-9, 1e-3):  # of the scale, beyond the limit where positive
+        rates = np.full((1, 1), 3.0 if moves else 0.0)
+        values = limit + constraint.sign * 2.0 * part
+        beyond = constraint.sign * (values - limit)
+        functions = Functions(((np.ones(1), rates),), ((np.array([beyond]), rates),), np.array([1.0, values]), np.zeros((1, 0)), True)
+        kept = visit_of(0, np.zeros(1), functions, Task(np.zeros(1)), Scales(np.ones(1), np.full(1, 2.0))).kept
+        assert kept == (part <= -1e-9 if moves else part <= 1e-12), part
 
 
 def test_a_limit_that_jumps_is_kept(solve: Solve) -> None:
