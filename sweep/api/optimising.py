@@ -37,14 +37,15 @@ class Optimised:
     directory: Path
 
     def __repr__(self) -> str:
-        """One line: the objective and the variables."""
+        """One line: the objective and the variables; of a front, those of its end with the best first objective."""
         from sweep.analysis.optimisation.results import value_and_unit
 
         objective = self.result.optimisation.objectives[0]
         values = ", ".join(f"{free.name} = {value:.6g} {free.unit}".removesuffix(" 1")
                            for free, value in zip(self.result.optimisation.space.frees, self.result.best_values, strict=True))  # fmt: skip
         state = "" if self.result.kept else "; constraints are violated"
-        return f"<Optimised: {objective} = {value_and_unit(self.value, objective.measure)} at {values}{state}>"
+        front = f"front of {len(self.result.front)} points; the best " if self.result.front else ""
+        return f"<Optimised: {front}{objective} = {value_and_unit(self.value, objective.measure)} at {values}{state}>"
 
     def _repr_html_(self) -> str:
         from sweep.api.display import said
@@ -54,12 +55,12 @@ class Optimised:
 
     @property
     def variables(self) -> dict[str, float]:
-        """Variable -> its best value, SI units."""
+        """Variable -> its best value, SI units; of a front, at the end with the best first objective."""
         return dict(zip(self.result.optimisation.space.names, self.result.best_values.tolist(), strict=True))
 
     @property
     def value(self) -> float:
-        """The first objective there, SI units."""
+        """The first objective there, SI units; of a front, at the end where it is best."""
         return float(self.result.optima[0].visit.functions.measures[0])
 
     @property

@@ -64,24 +64,28 @@ def optimise(
 
 def print_result(result: OptimisationResult) -> None:
     """Print the tables of a result on stdout."""
-    from sweep.analysis.optimisation.results import facts, value_and_unit
+    from sweep.analysis.optimisation.results import END_OF_FRONT, facts, value_and_unit
 
     best, told = result.optima[0], facts(result)
     counts = told["simulations"]
-    objectives = result.optimisation.objectives
-    goal = "; ".join(
-        f"{each.verb} {each}: {value_and_unit(value, each.measure)}"
-        for each, value in zip(objectives[:1], best.visit.functions.measures, strict=False)
-    )
+    objective, best_value = result.optimisation.objectives[0], best.visit.functions.measures[0]
     if result.front:
-        emit(f"front of {len(result.front)} points between {objectives[0]} and {objectives[1]}; its first end:")
-    emit(f"{goal}{'' if result.kept else ' (constraints are violated)'}")
+        print_ranges(result)
+    else:
+        goal = f"{objective.verb} {objective}: {value_and_unit(best_value, objective.measure)}"
+        emit(f"{goal}{'' if result.kept else ' (constraints are violated)'}")
     residual = "" if best.conditions is None else f"; residual of the optimality conditions {best.conditions.residual:.1g}"
     rows = f" of {told['rows_of_a_point']:,} rows" if told["rows_of_a_point"] > 1 else ""
+    ended = f"{len(best.searches)} of which ended there"
     emit(
-        f"{told['points']:,} points{rows} in {told['searches']} searches, {len(best.searches)} of which ended there; "
-        f"{counts['with_derivatives']:,} simulations with derivatives, {counts['values_alone']:,} without{residual}"
+        f"{told['points']:,} points{rows} in {told['searches']} searches{'' if result.front else f', {ended}'}; "
+        f"{counts['with_derivatives']:,} simulations with derivatives, {counts['values_alone']:,} without{'' if result.front else residual}"
     )
+    if result.front:
+        emit("")
+        print_front(result)
+        emit("")
+        emit(f"{END_OF_FRONT.format(objective)}: {value_and_unit(best_value, objective.measure)}{residual}")
     emit("")
     print_variables(result)
     if result.optimisation.constraints:
@@ -90,9 +94,16 @@ def print_result(result: OptimisationResult) -> None:
     if len(result.optima) > 1:
         emit("")
         print_optima(result)
-    if result.front:
-        emit("")
-        print_front(result)
+
+
+def print_ranges(result: OptimisationResult) -> None:
+    """Print from where to where the points of the front reach."""
+    from sweep.analysis.optimisation.results import value_and_unit
+
+    emit(f"front of {len(result.front)} points, from one end to the other:")
+    for place, each in enumerate(result.optimisation.objectives):
+        ends = [value_and_unit(point.visit.functions.measures[place], each.measure) for point in (result.front[0], result.front[-1])]
+        emit(f"  {each.verb} {each}: {' to '.join(ends)}")
 
 
 def print_variables(result: OptimisationResult) -> None:

@@ -15,7 +15,7 @@ from sweep.analysis.optimisation.functions import QUANTILE
 from sweep.analysis.optimisation.jumps import Jump, find_jumps
 from sweep.analysis.optimisation.load import EVOLUTION, Optimisation
 from sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
-from sweep.analysis.optimisation.results import OptimisationRequest, OptimisationResult, Slice, value_and_unit
+from sweep.analysis.optimisation.results import END_OF_FRONT, OptimisationRequest, OptimisationResult, Slice, value_and_unit
 from sweep.analysis.optimisation.searching import KEPT, Scales, Task, Visit, limits_of, scales_of, search, visit_of
 from sweep.io.errors import ConfigError, Problem, advise
 
@@ -176,19 +176,30 @@ def notes_on(result: OptimisationResult) -> list[str]:
     notes += notes_on_jumps(result)
     if result.polished:
         notes.append("A search without derivatives around the best end found a better point, which is shown.")
-    notes += notes_on_rows(result)
-    bounds = [name for name, at in zip(result.optimisation.space.names, best.visit.place, strict=True)
-              if at < AT_BOUND or at > 1.0 - AT_BOUND]  # fmt: skip
-    if bounds and len(result.optimisation.objectives) == 1:  # one end of a front says nothing of its other points
-        notes.append(f"{', '.join(bounds)} {'lies' if len(bounds) == 1 else 'lie'} on a bound: a wider one would change the optimum.")
     near = [each for each in result.optima[1:] if each.converged and each.visit.goal - best.visit.goal < CLOSE]
     if near:
         many = "1 more optimum is" if len(near) == 1 else f"{len(near)} more optima are"
         notes.append(f"{many} nearly as good (within {100.0 * CLOSE:g} % of the spread over the starts).")
+    if not result.front:
+        return notes + notes_on_rows(result) + notes_on_bounds(result)
+    notes = [f"{END_OF_FRONT.format(result.optimisation.objectives[0])}: {note}" for note in notes] + notes_on_rows(result)
     if bad := [point for point in result.front if not point.converged]:
         count = f"{len(bad)} of {len(result.front)}"
         notes.append(f"{count} points of the front do not fulfil the optimality conditions: jumps or kinks are in the way.")
-    return notes
+    return notes + notes_on_bounds(result)
+
+
+def notes_on_bounds(result: OptimisationResult) -> list[str]:
+    """A sentence on variables that lie on a bound, at the optimum or at points of the front."""
+    places = np.stack([point.visit.place for point in result.front] or [result.optima[0].visit.place])
+    at = ((places < AT_BOUND) | (places > 1.0 - AT_BOUND)).sum(axis=0)
+    names = result.optimisation.space.names
+    if result.front:
+        bounds = [f"{name} at {count}" for name, count in zip(names, at, strict=True) if count]
+        return [f"Of the {len(places)} points of the front these lie on a bound of a variable: {', '.join(bounds)}."] if bounds else []
+    bounds = [name for name, count in zip(names, at, strict=True) if count]
+    lie = "lies" if len(bounds) == 1 else "lie"
+    return [f"{', '.join(bounds)} {lie} on a bound: a wider one would change the optimum."] if bounds else []
 
 
 def notes_on_rows(result: OptimisationResult) -> list[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MANIFEST = "manifest.json"
+END_OF_FRONT = "The end of the front with the best {}"  # the point of an optimum, its limits and its notes, of two objectives
 CONSTRAINTS, HISTORY, FRONT, SLICE = "constraints.parquet", "history.parquet", "front.parquet", "slice.parquet"
 
 

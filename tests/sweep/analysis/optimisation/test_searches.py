@@ -15,6 +15,7 @@ from sweep.analysis.optimisation.evaluation import Functions
 from sweep.analysis.optimisation.functions import Constraint
 from sweep.analysis.optimisation.results import OptimisationResult, limits
 from sweep.analysis.optimisation.searching import Scales, Task, visit_of
+from sweep.cli.optimisation import print_result
 from tests.sweep.analysis.optimisation.analytic import measure, problem
 
 Solve = Callable[..., OptimisationResult]
@@ -132,6 +133,24 @@ def test_a_front_is_that_of_the_closed_form(solve: Solve) -> None:
         assert point.trade_off == pytest.approx((1.0 - root) / root, rel=1e-3)
     gaps = np.linalg.norm(np.diff(goals, axis=0), axis=1)
     assert gaps.max() < 0.25
+
+
+def test_what_is_said_of_two_objectives_is_said_of_the_front_or_names_its_end(solve: Solve, capsys: pytest.CaptureFixture[str]) -> None:
+    # f0 = x + 4 y is least at x = 0 and f1 = 2 - x + y at x = 1, the whole front lies on the bound y = 0: f0 + f1 = 2
+    pair = [(lambda x: x[0] + 4.0 * x[1], False), (lambda x: 2.0 - x[0] + x[1], False)]
+    found = solve(pair, [], [(0.0, 1.0), (0.0, 2.0)], front=5)
+    print_result(found)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines[:3]] == [
+        "front of 5 points, from one end to the other:", "minimise f0: 1 N to 0 N", "minimise f1: 1 N to 2 N",
+    ]  # fmt: skip
+    assert "minimise f0: 0 N" not in [line.strip() for line in lines]
+    places = [
+        place for place, line in enumerate(lines) if line.strip().startswith(("Pareto front", "The end of the front with the best f0: 0 N"))
+    ]
+    assert len(places) == 2
+    assert found.notes[-1] == "Of the 5 points of the front these lie on a bound of a variable: x0 at 2, x1 at 5."
+    assert all(note.startswith("The end of the front with the best f0: ") for note in found.notes[:-1])
 
 
 def test_a_front_of_a_maximum_with_a_constraint(solve: Solve) -> None:
