@@ -480,10 +480,10 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         else:
             energies = _worn_along(setup, part) * (parts[1:] - parts[:-1])
         if course is not None and setup.statistics:
-            middle = [None if swings is None else swings.at(jnp.asarray(node, h.dtype)) for node in dense_output.FIFTHS[1:-1]]
-            inner_loads = [setup.external(0.0 * h, n, node * h) for n, node in zip(middle, dense_output.FIFTHS[1:-1], strict=True)]
-            forces = observe_statistics.forces_within(setup.body, tuple(inner_loads), run.state, course, h)
-            inner = observe_statistics.Inner(course, forces)
+            at_nodes = [None if swings is None else swings.at(jnp.asarray(node, h.dtype)) for node in dense_output.FIFTHS[1:-1]]
+            inner_loads = [setup.external(0.0 * h, n, node * h) for n, node in zip(at_nodes, dense_output.FIFTHS[1:-1], strict=True)]
+            at_them = observe_statistics.forces_within(setup.body, tuple(inner_loads), run.state, course, h)
+            inner = observe_statistics.Inner(course, at_them)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
