@@ -26,10 +26,12 @@ BASE: dict[str, dict[str, float]] = {
     "two_walls": {"m": 1.3, "k": 5.0, "v0": 6.0, "gap": 0.1, "k_n": 50.0, "f_crit": 10.0, "f_post": 8.0, "k_post": 50.0,
                   "left_gap": 0.1, "left_k_n": 70.0, "end": 0.7},
 }  # fmt: skip
+# without an effect on these motions, or refused where another parameter does not go with them
 UNREAD = ("step", "largest_step", "smallest_step", "tolerance", "retries", "window_start", "window_end", "edf_a", "edf_b", "edf_n", "edf_s",
           "service_time", "archard_k", "contact_area", "record", "record_scale", "normal_phase", "stribeck_speed", "stribeck_exponent",
           "maxwell_exponent", "bristle_stiffness", "bristle_damping", "viscous_friction", "dahl_stiffness", "dahl_exponent", "m_2", "x0_2",
-          "v0_2", "sweep_rate", "normal_amplitude", "normal_omega", "k_t", "c_t", "table_scale")  # fmt: skip
+          "v0_2", "sweep_rate", "normal_amplitude", "normal_omega", "k_t", "c_t", "table_scale",
+          "pulse_start", "pulse_duration", "pulse_f0", "pulse_a0")  # fmt: skip
 
 
 def places(quantity: Quantity, base: dict[str, float]) -> list[float]:
