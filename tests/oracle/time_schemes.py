@@ -345,6 +345,61 @@ def slip_in_step(case: Case, memory_new: Memory, move: float, start: float, stop
     return abs(move - case.belt_speed * (stop - start)) if slips else 0.0
 
 
+def bisected(case: Case, memory: Memory, path: tuple, since: float, limit: bool) -> float:
+    """The fraction of a step from `since` on at which |T| reaches mu_s F_n (`limit`), or else the velocity 0, along a cubic `path`.
+
+    `path`: its start and end in time, displacement and velocities against the support. `since` itself if that is so from there on.
+    """
+    low, high = since, 1.0
+    for _ in range(60):
+        u = 0.5 * (low + high)
+        if passed(case, memory, path, since, u, limit):
+            high = u
+        else:
+            low = u
+    return high if not passed(case, memory, path, since, since + 1e-9 * (1.0 - since), limit) else since
+
+
+def passed(case: Case, memory: Memory, path: tuple, since: float, u: float, limit: bool) -> bool:
+    """Whether that is past at the fraction u."""
+    start, stop = path[0], path[1]
+    w = velocity_along(path, u)
+    if not limit:
+        return w * path[3] <= 0.0
+    trial = memory.force - case.k_t * (memory.stretch + way_along(path, u) - way_along(path, since)) - case.c_t * w
+    return abs(trial) > case.mu_s * contact_force(case, start + u * (stop - start))
+
+
+def way_along(path: tuple, u: float) -> float:
+    """Displacement against the support at a fraction of a step, by the cubic through its ends."""
+    start, stop, move, v0, v1 = path
+    h = stop - start
+    return u * u * (3.0 - 2.0 * u) * move + u * (1.0 - u) ** 2 * h * v0 - u * u * (1.0 - u) * h * v1
+
+
+def velocity_along(path: tuple, u: float) -> float:
+    """Velocity against the support along that cubic."""
+    start, stop, move, v0, v1 = path
+    return 6.0 * u * (1.0 - u) * move / (stop - start) + (1.0 - u) * (1.0 - 3.0 * u) * v0 - u * (2.0 - 3.0 * u) * v1
+
+
+def slip_along(case: Case, memory: Memory, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float) -> float:
+    """Slip distance in a step whose slip ends where its velocity is 0, and begins where the force reaches the static limit."""
+    if memory_new.lost or memory.lost:
+        return slip_in_step(case, memory_new, move, start, stop)
+    w0, w1 = v0 - case.belt_speed, v1 - case.belt_speed
+    path = (start, stop, move - case.belt_speed * (stop - start), w0, w1)
+    slipped = memory.slip and w0 * memory.velocity > 0.0 and abs(w0) > SLOWEST_SLIP
+    if slipped and memory_new.slip and memory.velocity * memory_new.velocity > 0.0:
+        return abs(path[2])
+    ends = bisected(case, memory, path, 0.0, False) if slipped and w0 * w1 < 0.0 else 1.0 if slipped else 0.0
+    distance = abs(way_along(path, ends))
+    if not memory_new.slip:
+        return distance
+    begins = bisected(case, memory, path, ends, True)
+    return distance + abs(path[2] - way_along(path, begins))
+
+
 # Gauss-Legendre, five points on [0, 1]
 GAUSS = (
     (0.04691007703066802, 0.11846344252809454),
@@ -562,7 +617,7 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
                 return Outcome(x, v, distance, accepted, rejected, True, tally, memory, wear, work)
             continue
         if in_window(case, t, t_new):
-            distance += slip_in_step(case, memory_new, move, t, t_new)
+            distance += slip_along(case, memory, memory_new, move, v, v_stage, t, t_new)
             rubbed = works_in_step(case, memory_new, move, v, v_stage, t, t_new)
             wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x + move, t_new, memory_new)
