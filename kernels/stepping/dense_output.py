@@ -16,12 +16,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
 
 FIFTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # the nodes of `through` and of Boole's rule
 BOOLE = tuple(weight / 90.0 for weight in (7.0, 32.0, 12.0, 32.0, 7.0))
 GAUSS = ((0.5 - 0.15**0.5, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15**0.5, 5.0 / 18.0))  # node and weight; exact to degree 5
 _NEWTON = 4  # steps from the crossing of the chord; each about doubles the number of digits
+_ROUNDED = 1e-6  # as a part of the step
 
 
 class Polynomial(NamedTuple):
@@ -76,10 +78,13 @@ class Polynomial(NamedTuple):
             before = (value > 0.0) == (first > 0.0)  # the crossing is farther on
             low, high = jnp.where(before, u, low), jnp.where(before, high, u)
             guess = u - value / jnp.where(slope != 0.0, slope, 1.0)
-            u = jnp.where((slope != 0.0) & (guess >= low) & (guess <= high), guess, 0.5 * (low + high))
+            inside = (slope != 0.0) & (guess >= low - _ROUNDED) & (guess <= high + _ROUNDED)  # at a root, rounding may put it just outside
+            u = jnp.where(inside, jnp.clip(guess, low, high), 0.5 * (low + high))
+            u, low, high = fusion_barrier(u, low, high)
         slope = fixed.rate.at(u)
         last = u - self.at(u) / jnp.where(slope != 0.0, slope, jnp.inf)  # one more step, with the derivatives of the implicit function
-        return jnp.where((last >= low) & (last <= high), last, u)
+        (u,) = fusion_barrier(jnp.where((last >= low) & (last <= high), last, u))
+        return u
 
     def extremes(self, begin: Array | float = 0.0, end: Array | float = 1.0) -> tuple[Array, Array]:
         """Smallest and largest value between two fractions, of which at most one lies inside: one extreme between the ends is found."""
@@ -104,11 +109,12 @@ def motion(h: Array, v0: Array, v1: Array, moved: Array, a0: Array | None = None
     """
     zero, first, last = 0.0 * moved, h * v0, h * v1
     if a0 is None or a1 is None:
-        return Polynomial((zero, first, 3.0 * moved - 2.0 * first - last, first + last - 2.0 * moved))
+        return Polynomial((zero, *fusion_barrier(first, 3.0 * moved - 2.0 * first - last, first + last - 2.0 * moved)))
     bend = 0.5 * h * h * a0
+    bend, first, last = fusion_barrier(bend, first, last)
     way, speed, change = moved - first - bend, last - first - 2.0 * bend, h * h * a1 - 2.0 * bend
     third, fourth = 10.0 * way - 4.0 * speed + 0.5 * change, 7.0 * speed - 15.0 * way - change
-    return Polynomial((zero, first, bend, third, fourth, 6.0 * way - 3.0 * speed + 0.5 * change))
+    return Polynomial((zero, first, bend, *fusion_barrier(third, fourth, 6.0 * way - 3.0 * speed + 0.5 * change)))
 
 
 def velocity(course: Polynomial, h: Array) -> Polynomial:
