@@ -58,6 +58,9 @@ def compared(model: Any, base: dict[str, Any], name: str, lower: float, at: list
         sides = [(4.0 * right - further - 3.0 * middle) / (2.0 * h)]  # of second order
         if value - 2.0 * h >= lower:
             sides.append(-(4.0 * left - beyond - 3.0 * middle) / (2.0 * h))
+        sides = [side for side in sides if np.isfinite(side).all()]  # rows beside one may be refused: mu_d above mu_s = 0
+        if not sides:
+            continue
         low, high = np.min(sides, axis=0), np.max(sides, axis=0)
         room = 2e-4 * (1.0 + np.maximum(np.abs(low), np.abs(high)))
         for how, slope in zip(("jitted", "eager"), slopes, strict=True):
