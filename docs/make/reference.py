@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
@@ -343,7 +344,9 @@ def python_page() -> str:
     described, data = [], []
     for name in sorted(tribosweep.__all__, key=str.lower):
         thing = getattr(tribosweep, name)
-        if callable(thing) and hasattr(thing, "__qualname__"):
+        if inspect.ismodule(thing):
+            described.append(f"::: {thing.__name__}\n")
+        elif callable(thing) and hasattr(thing, "__qualname__"):
             described.append(f"::: {thing.__module__}.{thing.__qualname__}\n")
         else:
             words = f"`{thing}`" if isinstance(thing, str) else ", ".join(f"`{each}`" for each in thing)

@@ -134,8 +134,7 @@ def _largest(span: float, before: np.ndarray, rate: np.ndarray, after: np.ndarra
     s = np.clip(np.divide(first, below, out=np.zeros_like(first), where=below != 0.0), 0.0, 1.0)
     inside = np.zeros(before.shape)
     inside[turns] = np.abs(before[turns] + s * (first + s * (square + s * cube)))
-    np.maximum(found, inside.max(axis=-1), out=found)
-    return found
+    return np.asarray(np.maximum(found, inside.max(axis=-1)))
 
 
 def _motions(force: np.ndarray, step: float, omega: float, damping: float) -> Iterator[tuple[float, Motion, Motion]]:
