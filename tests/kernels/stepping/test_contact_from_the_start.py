@@ -77,7 +77,7 @@ def test_normal_force_and_friction_at_t_0_are_those_of_the_damper(obstacle: str)
 
 
 @pytest.mark.long_cases("adapt1", "rk32")
-@pytest.mark.parametrize("scheme", ["exact", *SCHEMES])
+@pytest.mark.parametrize("scheme", [pytest.param("exact", marks=pytest.mark.slow), *SCHEMES])
 def test_a_stop_without_gap_pushes_from_the_start(scheme: str) -> None:
     pace, error = PACES.get(scheme, ({}, 1e-12))
     v0, sides = np.array([SPEED, -SPEED, SPEED, -SPEED, 0.0, 0.0]), np.array([1.0, 1.0, 2.0, 2.0, 1.0, 2.0])
