@@ -6,8 +6,7 @@ import functools
 from collections.abc import Collection
 from typing import Any
 
-import numpy as np
-
+from kernels.models import arrays
 from kernels.models.model import Rule
 from kernels.models.quantity import Values
 from kernels.models.supports import FRICTION, SUPPORT, named
@@ -75,4 +74,4 @@ def rules(structure: Any) -> list[Rule]:
 
 def _is_given(name: str, p: Values, _scheme: str) -> Any:
     """Mask of the rows in which a parameter is not 0."""
-    return np.asarray(p[name]) != 0.0
+    return arrays.asarray(p[name]) != 0.0

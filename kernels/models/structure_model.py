@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import structure_damping, structure_idle, structure_stability
+from kernels.models import arrays, structure_damping, structure_idle, structure_stability
 from kernels.models.basis import AXES
 from kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
 from kernels.models.model import Model, Rule
@@ -227,7 +227,7 @@ def _rules(structure: Any) -> tuple[Rule, ...]:
 
 def _falls_short(name: str, p: Values, _scheme: str) -> Any:
     """Mask of the rows with mu_s < mu_d at a support."""
-    return np.asarray(p[named("mu_s", name)]) < p[named("mu_d", name)]
+    return arrays.asarray(p[named("mu_s", name)]) < p[named("mu_d", name)]
 
 
 def _says_friction(name: str, p: Values, _scheme: str) -> str:

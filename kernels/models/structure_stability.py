@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.models.arrays import is_traced
 from kernels.models.quantity import Values
 from kernels.models.schemes import SCHEMES
 from kernels.models.supports import RING, named
@@ -32,6 +33,8 @@ def is_too_long(structure: Any, p: Values, scheme: str) -> Any:
     """Mask of the rows whose fixed `step` is not stable. Eigenvalues are computed only where a simple bound does not suffice."""
     if not SCHEMES[scheme].fixed_step:
         return np.asarray(np.False_)
+    if any(is_traced(p[name]) for name in (*_names(structure, p), "step")):  # eigenvalues need numbers: such a run is not judged
+        return np.asarray(np.False_)
     names, columns = _columns(structure, p)
     *whole, step = np.broadcast_arrays(*columns, np.asarray(p["step"], float))
     values = dict(zip(names, whole, strict=True))
@@ -55,11 +58,16 @@ def _step(scheme: str, stiffness: Any, contact: Any, own: Any) -> Any:
 
 def _columns(structure: Any, p: Values) -> tuple[list[str], list[np.ndarray]]:
     """Names and values of the parameters on which the bound depends."""
+    names = _names(structure, p)
+    return names, [np.asarray(p[name], float) for name in names]
+
+
+def _names(structure: Any, p: Values) -> list[str]:
+    """Names of the parameters on which the bound depends."""
     names = [name for support in structure.supports for q in OF_SUPPORTS if (name := named(q, support.name)) in p]
     names += ["m", "k", "c"] if structure.body else ["frequency_factor", "damping_factor"]
     names += [named(name, str(mode)) for mode in structure.own_modes for name in ("frequency", "damping")]
-    names += ["basis"] if len(structure.bases) > 1 else []
-    return names, [np.asarray(p[name], float) for name in names]
+    return [*names, *(["basis"] if len(structure.bases) > 1 else [])]
 
 
 def _of_rows(structure: Any, p: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

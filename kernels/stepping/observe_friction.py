@@ -104,9 +104,11 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
     stuck, slid, top = jnp.where(after.slips, 0.0, touching), jnp.abs(rubbed.slid), jnp.abs(speed)
     if part.within is not None:
-        stuck, top = (1.0 - part.within.share) * touching, part.within.top_speed
+        some = part.within.share > 0.0
+        # a step that lands slipping after its middle has no share, and does not stick
+        stuck, top = jnp.where(after.slips & ~some, 0.0, (1.0 - part.within.share) * touching), part.within.top_speed
         if rubbed.always is None:
-            rubs = works = inside & (part.within.share > 0.0)
+            rubs, works = inside & some, inside & (some | works)
             slid = part.within.distance
     return Tally(
         distance=sums.distance + jnp.where(rubs, slid, 0.0),
@@ -142,7 +144,16 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubb
     distance = jnp.abs(course.at(last) - course.at(first)) + jnp.where(again, jnp.abs(course.at(stops)), zero)
     slowest, fastest = speed.extremes()
     within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)))
-    return (whole if whole is None or whole.always is not None else law.rubs_between(step, first, last)), within
+    if whole is None or whole.always is not None:
+        return whole, within
+    rubbed, earlier = law.rubs_between(step, first, last), law.rubs_between(step, zero, jnp.where(again, stops, zero))
+    if rubbed is None or earlier is None:
+        return None, within
+    sums = {
+        name: one if one is None or other is None else one + other
+        for name, one, other in (("wear", rubbed.wear, earlier.wear), ("friction", rubbed.friction, earlier.friction))
+    }
+    return rubbed._replace(**sums), within
 
 
 def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:

@@ -383,21 +383,29 @@ def velocity_along(path: tuple, u: float) -> float:
     return 6.0 * u * (1.0 - u) * move / (stop - start) + (1.0 - u) * (1.0 - 3.0 * u) * v0 - u * (2.0 - 3.0 * u) * v1
 
 
-def slip_along(case: Case, memory: Memory, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float) -> float:
-    """Slip distance in a step whose slip ends where its velocity is 0, and begins where the force reaches the static limit."""
+def slipping_parts(
+    case: Case, memory: Memory, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float
+) -> list[tuple[float, float]]:
+    """The fractions of a step between which it slips: a slip ends where its velocity is 0, and begins where the force reaches the limit."""
     if memory_new.lost or memory.lost:
-        return slip_in_step(case, memory_new, move, start, stop)
+        return [(0.0, 1.0)] if memory_new.lost or memory_new.slip else []
     w0, w1 = v0 - case.belt_speed, v1 - case.belt_speed
     path = (start, stop, move - case.belt_speed * (stop - start), w0, w1)
     slipped = memory.slip and w0 * memory.velocity > 0.0 and abs(w0) > SLOWEST_SLIP
     if slipped and memory_new.slip and memory.velocity * memory_new.velocity > 0.0:
-        return abs(path[2])
+        return [(0.0, 1.0)]
     ends = bisected(case, memory, path, 0.0, False) if slipped and w0 * w1 < 0.0 else 1.0 if slipped else 0.0
-    distance = abs(way_along(path, ends))
-    if not memory_new.slip:
-        return distance
-    begins = bisected(case, memory, path, ends, True)
-    return distance + abs(path[2] - way_along(path, begins))
+    parts = [(0.0, ends)] if slipped else []
+    return [*parts, (bisected(case, memory, path, ends, True), 1.0)] if memory_new.slip else parts
+
+
+def slip_along(case: Case, memory: Memory, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float) -> float:
+    """Slip distance in the parts of a step that slip."""
+    if memory_new.lost or memory.lost:
+        return slip_in_step(case, memory_new, move, start, stop)
+    path = (start, stop, move - case.belt_speed * (stop - start), v0 - case.belt_speed, v1 - case.belt_speed)
+    parts = slipping_parts(case, memory, memory_new, move, v0, v1, start, stop)
+    return sum(abs(way_along(path, end) - way_along(path, begin)) for begin, end in parts)
 
 
 # Gauss-Legendre, five points on [0, 1]
@@ -410,12 +418,15 @@ GAUSS = (
 )
 
 
-def works_in_step(case: Case, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float) -> tuple[float, float]:
-    """Wear and friction work in the part of one accepted step that lies in the window, along the cubic through its ends."""
-    if not (memory_new.slip or memory_new.lost):
+def works_in_step(
+    case: Case, memory_new: Memory, move: float, v0: float, v1: float, start: float, stop: float, part: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """Wear and friction work in a part of one accepted step, all of it if it slips at its end, within the window, along the cubic."""
+    if part is None and not (memory_new.slip or memory_new.lost):
         return 0.0, 0.0
     h = stop - start
-    begin, end = max(start, case.window_start), min(stop, case.window_end)
+    first, last = (0.0, 1.0) if part is None else part
+    begin, end = max(start + first * h, case.window_start), min(start + last * h, case.window_end)
     wear, work = 0.0, 0.0
     if end <= begin:
         return 0.0, 0.0
@@ -618,8 +629,9 @@ def runge_kutta(case: Case, nodes: tuple, stages: tuple, weights: tuple, exponen
             continue
         if in_window(case, t, t_new):
             distance += slip_along(case, memory, memory_new, move, v, v_stage, t, t_new)
-            rubbed = works_in_step(case, memory_new, move, v, v_stage, t, t_new)
-            wear, work = wear + rubbed[0], work + rubbed[1]
+            for part in slipping_parts(case, memory, memory_new, move, v, v_stage, t, t_new):
+                rubbed = works_in_step(case, memory_new, move, v, v_stage, t, t_new, part)
+                wear, work = wear + rubbed[0], work + rubbed[1]
         tally = count(case, tally, x, x + move, t_new, memory_new)
         shortened = tried < h
         t, x, v, a, memory = t_new, x + move, v_stage, accelerations[last], memory_new

@@ -157,7 +157,8 @@ def test_a_batch_is_each_by_itself_and_float32_has_its_digits() -> None:
 @SLOW
 def test_derivatives_are_differences() -> None:
     def work(mu: Any, gap: Any) -> Any:
-        given = {**RING, **SHAKEN, "end": 0.02, "step": 1e-5, "mu": mu, "gap": gap}
+        # a damper makes the force jump at an entry within a step, of which derivatives of the steps know nothing
+        given = {**RING, **SHAKEN, "end": 0.02, "step": 1e-5, "mu": mu, "gap": gap, "c_t": 0.0}
         return kernels.simulate(rod().model, given, scheme="euler")["impulse[ring]"]
 
     found_there = jax.grad(work, argnums=(0, 1))(0.3, 1e-3)
