@@ -149,11 +149,12 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubb
     rubbed, earlier = law.rubs_between(step, first, last), law.rubs_between(step, zero, jnp.where(again, stops, zero))
     if rubbed is None or earlier is None:
         return None, within
-    sums = {
-        name: one if one is None or other is None else one + other
-        for name, one, other in (("wear", rubbed.wear, earlier.wear), ("friction", rubbed.friction, earlier.friction))
-    }
-    return rubbed._replace(**sums), within
+    return rubbed._replace(wear=_both(rubbed.wear, earlier.wear), friction=_both(rubbed.friction, earlier.friction)), within
+
+
+def _both(one: Array | None, other: Array | None) -> Array | None:
+    """The sum of two energies [J] that a law integrates; None where it does not."""
+    return None if one is None or other is None else one + other
 
 
 def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
