@@ -27,7 +27,7 @@ def rounded(p: dict[str, Any], gap: Array) -> Array:
     The length is |gap| + |x0| + |v0| / W + (m |a0| + |f0| + |load|) / (m W^2) with W^2 = omega^2 + k / m.
     """
     square = p["omega"] ** 2 + p["k"] / p["m"]
-    force = p["m"] * jnp.abs(p["a0"]) + jnp.abs(p["load"]) + jnp.abs(p.get("f0", 0.0))
+    force = p["m"] * jnp.abs(p.get("a0", 0.0)) + jnp.abs(p["load"]) + jnp.abs(p.get("f0", 0.0))  # tones and pulses may lack a sine
     length = jnp.abs(gap) + jnp.abs(p["x0"]) + jnp.abs(p["v0"]) / jnp.sqrt(square) + force / (p["m"] * square)
     depth: Array = by_width(length, *ROUNDED) * length
     return depth
