@@ -99,22 +99,9 @@ def nothing(compression: Array, first: Array | bool) -> Shock:
     zero = jnp.zeros_like(compression)
     never = zero + jnp.nan
     return Shock(
-        never,
-        never,
-        never,
-        zero,
-        holds(compression, first),
-        jnp.maximum(compression, 0.0),
-        zero,
-        zero,
-        zero,
-        zero,
-        zero,
-        never,
-        never,
-        never,
-        never,
-    )
+        never, never, never, zero, holds(compression, first), jnp.maximum(compression, 0.0), zero, zero, zero, zero, zero,
+        never, never, never, never,
+    )  # fmt: skip
 
 
 def update(sums: Shock, now: Push) -> Shock:
