@@ -32,7 +32,8 @@ def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[d
 
     Returns:
         Observables of these periods as a window by name, and `image` (n,) [m/s], `by_point` (n, n), `by_parameters` (n, d) (derivatives of
-        `image` by the point and along the directions), `image_direction`, `events`; and the status code.
+        `image` by the point and along the directions), `image_direction`, `events`; with walls `slowest_impact` [m/s] and `entries`; and the
+        status code.
     """
     point, facing, periods, rates_along = p[POINT], p[DIRECTION], p[PERIODS], p[RATES]
     p = {name: value for name, value in p.items() if name not in (POINT, DIRECTION, PERIODS, RATES)}
@@ -81,5 +82,5 @@ def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[d
     found, _ = section.observe(last, lasting(p, periods), finite)
     found |= {"image": image, "by_point": by_all[:, :n], "by_parameters": by_all[:, n:], "image_direction": section.direction(last)}
     if last.sums.impacting is not None:
-        found["slowest_impact"] = last.sums.impacting.slowest
+        found |= {"slowest_impact": last.sums.impacting.slowest, "entries": last.sums.impacting.entries}
     return {**found, "events": last.events + 0.0 * image[0]}, jnp.where(finite, status, int(Status.NOT_FINITE))

@@ -27,6 +27,7 @@ class Impacting(NamedTuple):
             before it [s], its speed [m/s] and its side. begun, train: start of the present train [s], and number of its impacts.
         longest, slowest: number of impacts of the longest train in the window, and least speed of an impact [m/s], inf without an impact.
         inside, outside: 1 if the mass was inside the stop, or outside, at any time of the window, else 0.
+        entries: how often it came into the stop in the window, however little.
     """
 
     clock: Array
@@ -40,19 +41,20 @@ class Impacting(NamedTuple):
     slowest: Array
     inside: Array
     outside: Array
+    entries: Array
 
 
 def init(like: Array) -> Impacting:
     """Sums and memory before the first stretch of time."""
     zero = jnp.zeros_like(like)
     never = zero + jnp.inf
-    return Impacting(zero, zero, never, zero, zero, zero, zero, zero, never, zero, zero)
+    return Impacting(zero, zero, never, zero, zero, zero, zero, zero, never, zero, zero, zero)
 
 
 def window(seen: Impacting) -> Impacting:
     """At the start of a window: its sums are set back, and the memory of earlier impacts stays."""
     zero = jnp.zeros_like(seen.clock)
-    return seen._replace(longest=zero, slowest=zero + jnp.inf, inside=zero, outside=zero)
+    return seen._replace(longest=zero, slowest=zero + jnp.inf, inside=zero, outside=zero, entries=zero)
 
 
 def update(seen: Impacting, duration: Array, inside: Array, entered: Array, speed: Array, side: Array, period: Array) -> Impacting:
@@ -80,6 +82,7 @@ def update(seen: Impacting, duration: Array, inside: Array, entered: Array, spee
         slowest=jnp.where(entered, jnp.minimum(seen.slowest, speed), seen.slowest),
         inside=jnp.where(inside & lasts, 1.0, seen.inside),
         outside=jnp.where(~inside & lasts, 1.0, seen.outside),
+        entries=seen.entries + jnp.where(entered, 1.0, 0.0),
     )
 
 

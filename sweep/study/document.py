@@ -191,7 +191,7 @@ def home_of(name: str, section: str = "", model: str = "") -> str:
     homes = [title for title, shape in shapes.items() if name in shape.model_fields and title != section]
     homes = [title for title in homes if section and title.startswith(f"{section}.")] or homes
     if not homes and model in MODELS and any(name == q.name for q in MODELS[model].parameters):
-        homes = ["parameters"]
+        homes = ["sweep.axes" if section == "sweep" else "parameters"]
     return f"belongs in {' or '.join(f'[{home}], as {home}.{name}' for home in homes)}" if homes else ""
 
 

@@ -91,7 +91,7 @@ def test_rows_without_results_raise_if_asked(found: Results) -> None:
 
 @pytest.mark.slow
 def test_words_are_given_as_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = {"k_n": 1e6, "gap": 0.01, "f_crit": 50.0, "v0": 1.0, "a0": 0.0, "mu": 0.0, "end": 0.5}
+    wall = {"k_n": 1e6, "gap": 0.01, "f_crit": 50.0, "f_post": 50.0, "k_post": 1e6, "v0": 1.0, "a0": 0.0, "mu": 0.0, "end": 0.5}
     one, other = (kernels.trace("buckling_wall", {**wall, "damping_criterion": word}, samples=3) for word in ("excluded", 1))
     np.testing.assert_array_equal(one.wall_force, other.wall_force)
     assert one.units == {"time": "s", "x": "m", "v": "m/s", "friction_force": "N", "wall_force": "N"}
@@ -109,3 +109,13 @@ def test_derivatives_take_it_as_auxiliary_output() -> None:
     step = 1e-6
     difference = (power(0.1 + step)[0] - power(0.1 - step)[0]) / (2.0 * step)
     assert slope == pytest.approx(float(difference), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_results_have_the_common_shape_of_what_is_given() -> None:
+    served = np.linspace(1e6, 4e6, 7)
+    found = kernels.simulate("rubbing_mass", {**RUBS, "service_time": served, "archard_k": 1e-15})
+    once = kernels.simulate("rubbing_mass", {**RUBS, "service_time": served[2], "archard_k": 1e-15})
+    assert {np.shape(value) for value in found.values()} == {(7,)}
+    assert {name: float(value[2]) for name, value in found.items()} == pytest.approx({name: float(value) for name, value in once.items()})
+    np.testing.assert_allclose(found["wear_volume"], 1e-15 * found["wear_power"] * served, rtol=1e-14)

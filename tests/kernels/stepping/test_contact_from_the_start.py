@@ -26,7 +26,6 @@ PACES = {
     "rk54": ({"step": 1e-6, "tolerance": 1e-11}, 1e-9),
 }
 WAYS = {"in": np.array([0.6, 0.8]), "out": np.array([-0.6, 0.8]), "along": np.array([0.0, 1.0])}
-SCHEMES = ["euler", *(pytest.param(name, marks=pytest.mark.slow) for name in PACES if name != "euler")]
 
 
 def pressed(speed: float) -> np.ndarray:
@@ -40,9 +39,10 @@ def body(obstacle: str) -> Structure:
     return Structure(body_basis("xy"), [Support("it", "centre", obstacle)], body=True)
 
 
+@pytest.mark.slow
 @pytest.mark.long_cases("*-adapt1", "*-rk32", "two planes-devogelaere")
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("obstacle", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("plane", "two planes")), "ring"])
+@pytest.mark.parametrize("scheme", PACES)
+@pytest.mark.parametrize("obstacle", ["plane", "two planes", "ring"])
 def test_an_obstacle_without_clearance_pushes_a_body_from_the_start_where_it_moves_in(obstacle: str, scheme: str) -> None:
     pace, error = PACES[scheme]
     for way, direction in WAYS.items():
@@ -76,8 +76,9 @@ def test_normal_force_and_friction_at_t_0_are_those_of_the_damper(obstacle: str)
         assert first["tangential_force"] == pytest.approx(around, rel=1e-12), way
 
 
+@pytest.mark.slow
 @pytest.mark.long_cases("adapt1", "rk32")
-@pytest.mark.parametrize("scheme", [pytest.param("exact", marks=pytest.mark.slow), *SCHEMES])
+@pytest.mark.parametrize("scheme", ["exact", *PACES])
 def test_a_stop_without_gap_pushes_from_the_start(scheme: str) -> None:
     pace, error = PACES.get(scheme, ({}, 1e-12))
     v0, sides = np.array([SPEED, -SPEED, SPEED, -SPEED, 0.0, 0.0]), np.array([1.0, 1.0, 2.0, 2.0, 1.0, 2.0])

@@ -28,7 +28,8 @@ def rows(kind: str) -> dict[str, Any]:
                 "v0": between(0.5, 2.0), "a0": between(1.0, 5.0), "omega": between(3.0, 8.0), "end": 3.0, "window_start": 0.31,
                 "k_t": 1e4, "c_t": 20.0}  # fmt: skip
     found = {"mu": 0.0, "m": between(0.5, 2.0), "k": between(5.0, 30.0), "c": between(0.0, 0.5), "v0": between(0.5, 2.0),
-             "gap": between(0.05, 0.1), "k_n": between(200.0, 600.0), "a0": between(0.0, 5.0), "omega": between(3.0, 8.0), "end": 2.0}  # fmt: skip
+             "gap": between(0.05, 0.1), "k_n": between(200.0, 600.0), "a0": between(0.0, 5.0), "omega": between(3.0, 8.0),
+             "end": 2.0}  # fmt: skip
     return found | ({"c_n": between(1.0, 8.0)} if kind == "damped stop" else {})
 
 

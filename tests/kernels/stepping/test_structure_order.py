@@ -18,6 +18,7 @@ AXES = dict(zip("xyz", np.eye(3).tolist(), strict=True))
 ENDS = {"end": 1.0, "step": 1e-2}
 
 
+@pytest.mark.slow
 def test_a_load_follows_the_channel_of_its_number_whatever_its_place_among_the_loads() -> None:
     # under a constant acceleration a free body is at -a t^2 / 2; n steps of Euler's scheme take it (1 + 1/n) times as far
     loads = [
