@@ -19,7 +19,7 @@ CONVERGED, STALLED = 1e-11, 1e-8  # Newton steps in u that end the iteration: at
 RESIDUAL = 1e-10  # of G where they do not get smaller: between the two maps at a grazing Newton's method goes to and fro
 MOST_STEPS = 8
 FARTHEST = 0.5  # largest Newton step in u
-SIGNATURE = ("entries", "slip_phases", "stops")  # what one period of a motion consists of; a wall that is touched at all has been entered
+SIGNATURE = ("entries", "slip_phases", "stops")  # what one period of a motion consists of; a touch of a wall is an entry too
 
 
 class Places(NamedTuple):

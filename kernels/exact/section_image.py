@@ -32,8 +32,8 @@ def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[d
 
     Returns:
         Observables of these periods as a window by name, and `image` (n,) [m/s], `by_point` (n, n), `by_parameters` (n, d) (derivatives of
-        `image` by the point and along the directions), `image_direction`, `events`; with walls `slowest_impact` [m/s] and `entries`; and the
-        status code.
+        `image` by the point and along the directions), `image_direction`, `events`; with walls `slowest_impact` [m/s] and `entries`;
+        and the status code.
     """
     point, facing, periods, rates_along = p[POINT], p[DIRECTION], p[PERIODS], p[RATES]
     p = {name: value for name, value in p.items() if name not in (POINT, DIRECTION, PERIODS, RATES)}

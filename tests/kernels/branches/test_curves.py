@@ -61,7 +61,7 @@ class Plane2:
         h, (a, b) = 1e-30, values.T
         by_point = np.stack([self.form(y + 1j * h * unit, a + 0j, b + 0j).imag / h for unit in np.eye(2)], axis=2)
         by_values = np.stack([self.form(y + 0j, a + 1j * h, b + 0j).imag / h, self.form(y + 0j, a + 0j, b + 1j * h).imag / h], axis=2)
-        numbers = {name: np.zeros(len(y)) for name in ("impacts", "slip_phases", "stops")}
+        numbers = {name: np.zeros(len(y)) for name in ("entries", "slip_phases", "stops")}
         observables = {**numbers, "v_rms": np.full(len(y), np.nan)}
         return Images(self.form(y, a, b), direction, by_point, by_values, observables, np.ones(len(y), bool))
 

@@ -21,8 +21,8 @@ class Impacting(Plain):
         self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
     ) -> Images:
         found = super().__call__(which, values, y, direction, np.ones_like(periods), shift, statistics)
-        impacts = {"entries": (y[:, 0] > 0.0).astype(float)}
-        return replace(found, observables=found.observables | impacts, good=found.good & (periods == 1.0))
+        entries = {"entries": (y[:, 0] > 0.0).astype(float)}
+        return replace(found, observables=found.observables | entries, good=found.good & (periods == 1.0))
 
     def clearance(self, which: np.ndarray, values: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.arange(len(y))  # the section of the points is as good as any

@@ -61,7 +61,7 @@ class Plain:
         at, h = values[:, 0], 1e-30
         by_point = np.stack([self.times(y + 1j * h * unit, at + 0j, periods).imag / h for unit in np.eye(2)], axis=2)
         by_value = self.times(y + 0j, at + 1j * h, periods).imag / h
-        numbers = {name: np.zeros(len(y)) for name in ("impacts", "slip_phases", "stops")}
+        numbers = {name: np.zeros(len(y)) for name in ("entries", "slip_phases", "stops")}
         observables = {**numbers, "v_rms": np.full(len(y), np.nan)}
         return Images(self.times(y, at, periods), direction, by_point, by_value[:, :, None], observables, np.ones(len(y), bool))
 
