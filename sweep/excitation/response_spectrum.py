@@ -101,7 +101,7 @@ def _peaks(ground: np.ndarray, step: float, omega: float, damping: float) -> np.
     largest = np.zeros((3, *ground.shape[:-1]))
     for span, start, end in _motions(-ground, step, omega, damping):
         for place, (here, there) in enumerate(zip(_courses(*start, omega, damping), _courses(*end, omega, damping), strict=True)):
-            largest[place] = np.maximum(largest[place], _largest(span, *here, *there))
+            largest[place] = np.maximum(largest[place], _largest(span, *here, *there, largest[place]))
     return largest
 
 
@@ -115,14 +115,18 @@ def _courses(u: np.ndarray, v: np.ndarray, force: np.ndarray, omega: float, damp
     return (u, v), (v, force - total), (total, spring * v + damper * (force - total))
 
 
-def _largest(span: float, before: np.ndarray, rate: np.ndarray, after: np.ndarray, later: np.ndarray) -> np.ndarray:
+def _largest(span: float, before: np.ndarray, rate: np.ndarray, after: np.ndarray, later: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(...) largest size over short intervals (..., intervals): at their ends, and where the cubic through values and rates turns.
 
     Args:
         span: length of an interval [s]. before, rate: values and their rates [1/s] at the starts. after, later: those at the ends.
+        known: (...) a size that is reached elsewhere; no interval is looked into that cannot exceed it.
     """
-    found: np.ndarray = np.maximum(np.abs(before).max(axis=-1), np.abs(after).max(axis=-1))
-    turns = (rate < 0.0) != (later < 0.0)
+    ends = np.maximum(np.abs(before), np.abs(after))
+    found: np.ndarray = ends.max(axis=-1)
+    # between its ends a cubic exceeds them by at most 4/27 of its rates times the span
+    beyond = ends + (4.0 / 27.0) * span * (np.abs(rate) + np.abs(later)) > np.maximum(found, known)[..., np.newaxis]
+    turns = beyond & ((rate < 0.0) != (later < 0.0))
     if not turns.any():
         return found
     first, last = span * rate[turns], span * later[turns]

@@ -11,7 +11,7 @@ import kernels
 
 COUNT = 16
 # largest error of a row, as a part of the largest value, over the tolerance of a step; what sticks is short, and ends with every reversal
-FACTORS = {"stop": 400.0, "damped stop": 400.0, "friction": 1e4, "stick_fraction": 5e4}
+FACTORS = {"stop": 400.0, "damped stop": 400.0, "friction": 1e4, "stick_fraction": 1e5}
 OF_A_WALL = ("impulse", "peak_force", "contact_time", "max_compression", "rebound_velocity", "separation_time", "exit_time")
 OF_FRICTION = ("slip_distance", "stick_fraction", "max_slip_speed", "wear_power", "friction_power", "drift")
 
