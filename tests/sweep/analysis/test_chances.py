@@ -150,6 +150,7 @@ def test_a_map_of_chances_is_drawn_and_bad_events_are_refused(grid: Path, tmp_pa
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_boundary_of_buckling_is_that_of_the_energy(tmp_path: Path) -> None:
     document = {
