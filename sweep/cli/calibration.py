@@ -13,7 +13,7 @@ import typer
 
 from sweep.api import default_directory
 from sweep.cli.arguments import AsJson, Settings, StudyFile
-from sweep.cli.shared import FAILED_ROWS
+from sweep.cli.shared import FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated
 from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 from sweep.io.errors import ConfigError, Problem
 
@@ -131,8 +131,13 @@ def sampled(result: CalibrationResult, method: Method, directory: Path) -> Calib
     files = stage_files(result, directory) if method is Method.smc else None
     if files is not None and (there := files.stages_there()):
         say(f"Sampling goes on after {there} {'stages' if there > 1 else 'stage'} in {directory}.")
-    with progress("draws" if method is Method.nuts else "hundredths") as update:
-        return replace(result, posterior=sample(result, method.value, update, directory))
+    try:
+        with progress("draws" if method is Method.nuts else "hundredths") as update:
+            return replace(result, posterior=sample(result, method.value, update, directory))
+    except KeyboardInterrupt as error:
+        goes_on = files is not None and files.stages_there()
+        say(f"\nInterrupted. The same command {'goes on after the last stage' if goes_on else 'begins anew'}, with the same numbers.")
+        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
 
 
 def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:

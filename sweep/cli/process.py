@@ -40,7 +40,9 @@ def stoppable() -> Iterator[list[int]]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         received.append(number)
-        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        stopped = Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
+        if not system.UNDIVIDED.put_off(stopped):
+            raise stopped
 
     numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in numbers}

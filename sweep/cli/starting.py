@@ -52,7 +52,7 @@ def init(
     target = file if file is not None else Path(f"{name}{shipped.SUFFIX}")
     if target.suffix != shipped.SUFFIX:
         raise ConfigError(str(target), [Problem("", f"a study is a TOML file: its name ends in {shipped.SUFFIX}")])
-    files = {target: own_text(name, target).encode(), **read_with(name, target.parent)}
+    files = {**read_with(name, target.parent), target: own_text(name, target).encode()}  # the study last: if it is there, all are
     differing = [path for path, data in files.items() if path.exists() and not holds(path, data)]
     there = dict.fromkeys([*([target] if target.exists() else []), *differing])
     if there:
@@ -60,7 +60,7 @@ def init(
     for path in files:
         make_folders(path.parent)
     write_together({path: data for path, data in files.items() if not path.exists()})
-    for path in list(files)[1:]:
+    for path in list(files)[:-1]:
         say(f"With it: {path}")
     command = command_of(tables_of(name))
     say(f"Change what differs, then: tribosweep {command} {shlex.quote(str(target))}")

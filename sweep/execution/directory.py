@@ -259,7 +259,9 @@ def may_extend(manifest: dict[str, Any], config: Config) -> bool:
         fewer = manifest["points"] < config.design.count
     except (KeyError, TypeError, ValueError):
         return False
-    levels = isinstance(config.design, Adaptive) or there.get("sweep", {}).get("design") in BY_LEVELS
+    parts = there.get("sweep", {})
+    designs = [part.get("design") for part in (parts if isinstance(parts, list) else [parts]) if isinstance(part, dict)]
+    levels = isinstance(config.design, Adaptive) or any(design in BY_LEVELS for design in designs if isinstance(design, str))
     return fewer and not levels and {**there, "sweep": None} == {**config.document, "sweep": None}
 
 

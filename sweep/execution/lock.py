@@ -75,26 +75,34 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
     """Hold the lock of one file, exclusively (`alone`) or shared; ConfigError if another process holds it."""
     path = directory / name
     deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            descriptor = system.open_locked(path, alone)
-            break
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise ConfigError(str(directory), [Problem("", describe(holders(directory)))]) from None
-        except OSError as error:
-            raise OSError(error.errno, f"cannot be locked: {error.strerror or error}", str(path)) from error
-        time.sleep(PAUSE)
-    try:
+    with ExitStack() as stack:
+        while True:
+            try:
+                with system.UNDIVIDED:
+                    descriptor = system.open_locked(path, alone)
+                    stack.callback(release, path, descriptor)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise ConfigError(str(directory), [Problem("", describe(holders(directory)))]) from None
+            except OSError as error:
+                raise OSError(error.errno, f"cannot be locked: {error.strerror or error}", str(path)) from error
+            time.sleep(PAUSE)
         if says:
             system.truncate(descriptor)
             system.write(descriptor, json.dumps(says).encode())
         yield
-    finally:
-        with suppress(OSError):
-            system.lock(descriptor, alone=True)  # succeeds only for the last holder
-            system.remove(path)  # Windows does not remove an open file, which does no harm
-        system.close(descriptor)
+
+
+def release(path: Path, descriptor: int) -> None:
+    """Release the lock of one file, and remove the file if no other process holds it."""
+    with system.UNDIVIDED:
+        try:
+            with suppress(OSError):
+                system.lock(descriptor, alone=True)  # succeeds only for the last holder
+                system.remove(path)  # Windows does not remove an open file, which does no harm
+        finally:
+            system.close(descriptor)
 
 
 def clear(directory: Path) -> None:

@@ -91,8 +91,9 @@ def prepare(path: Path, data: bytes, stack: ExitStack) -> Prepared:
     """Write a file under a temporary name; at the end of the stack that is removed unless it got its own."""
     with told_as(path):
         require_replaceable(path)
-        file = Prepared(path, *create_temporary(path.parent))
-        stack.callback(file.close)
+        with system.UNDIVIDED:
+            file = Prepared(path, *create_temporary(path.parent))
+            stack.callback(file.close)
         system.write(file.descriptor, data)
         system.flush(file.descriptor)
     return file
@@ -130,19 +131,21 @@ class Prepared:
             if system.WINDOWS:  # it does not rename an open file
                 self.open = False
                 system.close(self.descriptor)
-            system.replace(self.temporary, self.path)
-            self.put_there = True
+            with system.UNDIVIDED:
+                system.replace(self.temporary, self.path)
+                self.put_there = True
             system.flush_folder(self.path.parent)
 
     def close(self) -> None:
         """Close the file; remove it if it still has its temporary name."""
-        try:
-            if not self.put_there:
-                with suppress(OSError):
-                    system.remove(self.temporary)
-        finally:
-            if self.open:
-                system.close(self.descriptor)
+        with system.UNDIVIDED:
+            try:
+                if not self.put_there:
+                    with suppress(OSError):
+                        system.remove(self.temporary)
+            finally:
+                if self.open:
+                    system.close(self.descriptor)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,42 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+
+class Undivided:
+    """Short sections that a signal does not divide, such as creating a file and noting that it must be removed.
+
+    A handler of signals passes the exception that it wants to raise to `put_off`; it is raised at the end of the section. Exceptions of
+    signals are raised in the main thread only, so sections of other threads change nothing.
+
+    Attributes:
+        depth: sections within each other in which the main thread is. waiting: exceptions put off.
+    """
+
+    def __init__(self) -> None:
+        """Begin outside of all sections."""
+        self.depth, self.waiting = 0, list[BaseException]()
+
+    def __enter__(self) -> None:
+        """Begin a section."""
+        if threading.current_thread() is threading.main_thread():
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        """End a section, and raise what was put off, if it is the outermost one."""
+        if threading.current_thread() is threading.main_thread():
+            self.depth -= 1
+            if not self.depth and self.waiting:
+                raise self.waiting.pop()
+
+    def put_off(self, error: BaseException) -> bool:
+        """Whether the main thread is in a section; then an exception is raised at its end."""
+        if self.depth:
+            self.waiting = [error]
+        return self.depth > 0
+
+
+UNDIVIDED = Undivided()
 
 
 def create_file(path: Path) -> int:

@@ -203,7 +203,7 @@ def test_a_parquet_file_of_many_kinds_of_columns_is_read_as_pyarrow_reads_it(tmp
             "bytes": words.cast(pa.binary()),
             "number": pa.array([1.0, None, 2.0, 3.0]),
             "list": pa.array([[1.0], None, [], [2.0, 3.0]]),
-            "fixed": pa.array([[1.0, 2.0], [3.0, 4.0], None, [5.0, 6.0]], pa.list_(pa.float64(), 2)),
+            "fixed": pa.array([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0], [5.0, 6.0]], pa.list_(pa.float64(), 2)),
             "names": pa.array([["a"], None, [], ["b", "c"]]),
             "digits": pa.array([b"ab", None, b"cd", b"ef"], pa.binary(2)),
         }

@@ -222,9 +222,9 @@ def change_footer(rng: random.Random, directory: RunDirectory) -> str:
     return f"footer {key.decode()}: {said}"
 
 
-def change_columns(rng: random.Random, directory: RunDirectory) -> str:
-    """Change the columns of a shard: their types, names, metadata and number."""
-    shard = directory.shard(0)
+def change_columns(rng: random.Random, directory: RunDirectory, file: Path | None = None) -> str:
+    """Change the columns of a shard, or of another file: their types, names, metadata and number."""
+    shard = file or directory.shard(0)
     metadata, table = dict(pq.read_metadata(shard).metadata), pq.read_table(shard)
     place = rng.randrange(table.num_columns)
     field, action = table.schema.field(place), rng.choice(["type", "type", "name", "gone", "metadata", "rows", "twice", "empty", "values"])

@@ -46,12 +46,15 @@ def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tu
     """Read some columns of shards, concatenated; OSError if a shard cannot be read."""
     import pyarrow as pa
 
+    from sweep.execution import parquet
     from sweep.io import sealed_parquet
 
     found = []
     for number in numbers:
         try:
-            found.append(sealed_parquet.read(directory.shard(number), columns))
+            table = sealed_parquet.read(directory.shard(number), columns)
+            words = {name: parquet.WORDS for name in columns if name == "status"}
+            found.append(sealed_parquet.require(table, words, whole=words))
         except sealed_parquet.DamageError as damage:
             raise OSError(f"{directory.shard(number)} was changed by somebody else: {damage}") from damage
     return pa.concat_tables(found)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import jax
 import numpy as np
 import pytest
@@ -50,3 +53,40 @@ def test_programs_stay_where_there_is_room(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_system_that_does_not_tell_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_maps, "number", lambda: 0)
     assert not programs.make_room()
+
+
+@pytest.mark.slow
+def test_a_long_process_over_the_limit_gives_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"a0": np.array([2.0, 5.0]), "mu": np.array([0.1, 0.2])}
+
+    def wear(given: int) -> np.ndarray:
+        return batch.solve(RUBBING_MASS, "exact", dict([*columns.items()][:given]), count=2).observables["wear_power"]
+
+    before = {given: wear(given) for given in (1, 2)}
+    monkeypatch.setattr(memory_maps, "allowed", lambda: 100)  # fewer than any process has
+    forgotten = []
+    room = programs.make_room
+    monkeypatch.setattr(programs, "make_room", lambda *given: forgotten.append(room(*given)) or forgotten[-1])
+    monkeypatch.setattr(programs, "_REMAINING", _Nothing())
+    programs.make_room()
+    for given in (1, 2):
+        np.testing.assert_array_equal(wear(given), before[given])
+        programs.make_room()
+    with ThreadPoolExecutor(2) as pool:  # they are forgotten while they are made and run
+        runs = {given: pool.submit(wear, given) for given in (1, 2)}
+        while not all(run.done() for run in runs.values()):
+            programs.make_room()
+            time.sleep(0.05)
+        for given, run in runs.items():
+            np.testing.assert_array_equal(run.result(), before[given])
+    assert sum(forgotten) > 3
+
+
+class _Nothing(list[int]):
+    """A list whose first number is always 0, so that programs are forgotten at every compilation."""
+
+    def __init__(self) -> None:
+        super().__init__([0])
+
+    def __setitem__(self, place: object, value: object) -> None:
+        """Do nothing."""

@@ -448,3 +448,12 @@ def test_any_executor_gives_the_same_rows(tmp_path: Path) -> None:
     whole = run(study, tmp_path / "a").to_arrow()
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         assert run(study, tmp_path / "b", executor=pool, workers=2).to_arrow().equals(whole)
+
+
+def test_a_study_of_several_designs_is_extended_or_refused_with_a_sentence(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    for count in (45, 50):
+        run_of = {"sweep": [{**SOBOL, "count": count}, {"axes": {"a0": [15.0, 1.5], "mu": [0.1, 0.2]}}]}
+        (tmp_path / f"{count}.toml").write_text(load(run_of).to_toml())
+    assert main(["run", str(tmp_path / "45.toml"), "--out", str(tmp_path / "a")]) == 0
+    assert main(["run", str(tmp_path / "50.toml"), "--out", str(tmp_path / "a"), "--extend"]) in (0, 2)
+    assert "Please report" not in capsys.readouterr().err

@@ -155,7 +155,11 @@ def smc_settings(calibration: Calibration) -> smc.SmcSettings:
 def stage_files(result: CalibrationResult, folder: Path | None) -> StageFiles | None:
     """The files of the stages of SMC for this calibration and this version; None without a folder."""
     calibration = result.calibration
-    return None if folder is None else StageFiles(folder, f"{VERSION} {digest(calibration)}", smc_settings(calibration))
+    return (
+        None
+        if folder is None
+        else StageFiles(folder, f"{VERSION} {digest(calibration)}", smc_settings(calibration), len(numbers_of(calibration)))
+    )
 
 
 def laplace(problem: Problem, values: np.ndarray, jacobian: np.ndarray, space: Space) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,13 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
-from sweep.execution.stored import Finite, Stored, load_json
+from sweep.analysis.calibration.posterior.smc import SCALES, Particles, SmcSettings, Stage
+from sweep.execution.stored import Count, Finite, Stored, load_json
 from sweep.io.atomic import make_folders, write_whole
 
 FILES = "smc_chain_*.parquet"  # in a folder
@@ -21,20 +22,20 @@ LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR = "log_prior", "log_likelihood", "ancestor"
 class SavedStage(Stored):
     """A `smc.Stage` as JSON."""
 
-    exponent: Finite
-    ess: Finite
+    exponent: Annotated[float, Field(gt=0.0, le=1.0)]
+    ess: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
     log_evidence: Finite
-    sweeps: int
-    acceptance: Finite
-    unique: int
-    ancestors: int
+    sweeps: Count
+    acceptance: Annotated[float, Field(ge=0.0, le=1.0)]
+    unique: Count
+    ancestors: Count
 
 
 class SavedStages(Stored):
     """What a file of particles says of them; see `StageFiles.save`."""
 
     made_by: list[Any]
-    scale: Finite
+    scale: Annotated[float, Field(ge=SCALES[0], le=SCALES[1])]
     stages: list[SavedStage]
 
 
@@ -45,11 +46,13 @@ class StageFiles:
     Attributes:
         folder: the folder; made when the first file is written.
         identity: what the particles depend on: a hash of the calibration and of the code of the sampler. settings: the others.
+        size: p, the number of coordinates of a particle.
     """
 
     folder: Path
     identity: str
     settings: SmcSettings
+    size: int
 
     def path(self, chain: int) -> Path:
         """The file of a chain."""
@@ -69,11 +72,15 @@ class StageFiles:
             sealed_parquet.require(table, kinds, whole=kinds)
         except (OSError, ValueError, KeyError):
             return None
-        if said["made_by"] != self.made_by(chain) or table.num_rows != self.settings.particles or not names:
+        if said["made_by"] != self.made_by(chain) or table.num_rows != self.settings.particles or len(names) != self.size:
             return None
         coordinates = np.column_stack([table[name].to_numpy() for name in names])
         log_prior, log_likelihood, ancestors = (table[name].to_numpy() for name in (LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR))
         stages = tuple(Stage(**{key: each[key] for key in SavedStage.model_fields}) for each in said["stages"])
+        rising = bool((np.diff([0.0, *(each.exponent for each in stages)]) > 0.0).all())
+        finite = np.isfinite(coordinates).all() and np.isfinite(log_prior).all() and np.isfinite(log_likelihood).all()
+        if not (stages and rising and finite and ((ancestors >= 0) & (ancestors < len(ancestors))).all()):
+            return None
         return Particles(coordinates, log_prior, log_likelihood, ancestors, said["scale"], stages)
 
     def save(self, chain: int, particles: Particles) -> None:

@@ -2,17 +2,19 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import typer
 from scipy import stats
 
 import sweep
 from sweep.analysis.calibration import load
 from sweep.analysis.calibration.posterior import analysis as posterior
 from sweep.analysis.calibration.posterior import diagnostics, draws
-from sweep.cli import main
-from sweep.cli.shared import BAD_CONFIG
+from sweep.cli import calibration, main
+from sweep.cli.shared import BAD_CONFIG, TERMINATED, Terminated
 from sweep.io.errors import ConfigError
 
 FEW = ["calibration.starts=2", "calibration.posterior.draws=250", "calibration.posterior.warmup=100", "calibration.posterior.chains=2"]
@@ -125,6 +127,19 @@ def test_an_unknown_sampler_is_told():
     with pytest.raises(ConfigError, match="'nut' is no sampler; did you mean 'nuts'"):
         sweep.calibrate("calibrate_loop", overrides=["calibration.starts=1"], posterior="nut")
     assert set(posterior.METHODS) == {"nuts", "smc"}
+
+
+@pytest.mark.parametrize(("method", "stages", "said"), [("nuts", 0, "begins anew"), ("smc", 0, "begins anew"), ("smc", 3, "goes on after")])
+def test_sampling_that_is_ended_says_whether_it_goes_on(method, stages, said, tmp_path, monkeypatch, capsys):
+    def end(*_):
+        raise Terminated
+
+    monkeypatch.setattr(posterior, "sample", end)
+    monkeypatch.setattr(posterior, "stage_files", lambda *_: SimpleNamespace(stages_there=lambda: stages))
+    with pytest.raises(typer.Exit) as ended:
+        calibration.sampled(None, calibration.Method(method), tmp_path)
+    assert ended.value.exit_code == TERMINATED
+    assert f"Interrupted. The same command {said}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("package", "method"), [("nutpie", "nuts"), ("arviz", "smc")])

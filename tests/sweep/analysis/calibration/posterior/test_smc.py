@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import random
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 from sweep.analysis.calibration.posterior import smc, smc_diagnostics
 from sweep.analysis.calibration.posterior.smc import SmcSettings, sample
 from sweep.analysis.calibration.posterior.smc_stages import StageFiles
+from sweep.io import sealed_parquet
 from sweep.io.errors import ConfigError
 
 
@@ -132,7 +139,7 @@ class EndedError(Exception):
 def test_a_run_that_was_ended_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
     settings = SmcSettings(particles=200, chains=2, seed=5)
     whole = sample(Normal(MEAN, COVARIANCE), settings)
-    files = StageFiles(tmp_path / "stages", "this problem", settings)
+    files = StageFiles(tmp_path / "stages", "this problem", settings, 2)
     done = 0
 
     def end_after_some(_done: int, _all: int) -> None:
@@ -157,16 +164,82 @@ def test_a_run_that_was_ended_goes_on_with_the_same_numbers(tmp_path: Path) -> N
 
 def test_files_of_another_problem_or_with_changed_bytes_are_not_used(tmp_path: Path) -> None:
     settings = SmcSettings(particles=100, chains=1, seed=5)
-    files = StageFiles(tmp_path, "this problem", settings)
+    files = StageFiles(tmp_path, "this problem", settings, 2)
     sample(Normal(MEAN, COVARIANCE), settings, files)
     assert files.load(0) is not None
     assert files.load(1) is None
-    assert StageFiles(tmp_path, "another problem", settings).load(0) is None
-    assert StageFiles(tmp_path, "this problem", SmcSettings(100, 1, 6)).load(0) is None
+    assert StageFiles(tmp_path, "another problem", settings, 2).load(0) is None
+    assert StageFiles(tmp_path, "this problem", SmcSettings(100, 1, 6), 2).load(0) is None
     data = bytearray(files.path(0).read_bytes())
     data[len(data) // 2] ^= 1
     files.path(0).write_bytes(data)
     assert files.load(0) is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="victims are forked")
+def test_killed_at_random_moments_a_run_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
+    settings = SmcSettings(particles=200, chains=2, seed=5)
+    begun = time.perf_counter()
+    whole = sample(Normal(MEAN, COVARIANCE), settings)
+    taken, chance, files = time.perf_counter() - begun, random.Random(20261128), StageFiles(tmp_path, "this problem", settings, 2)
+    kills, ended = 0, False
+    while not ended:
+        victim = os.fork()
+        if not victim:
+            status = 1
+            try:
+                sample(Normal(MEAN, COVARIANCE), settings, files)
+                status = 0
+            finally:
+                os._exit(status)
+        time.sleep(chance.uniform(0.02, 0.25) * taken)
+        os.kill(victim, signal.SIGKILL if kills % 2 else signal.SIGINT)  # SIGINT is raised by Python in the middle of the work
+        found = os.waitpid(victim, 0)[1]
+        ended = os.WIFEXITED(found) and os.WEXITSTATUS(found) == 0
+        kills += not ended
+    assert kills > 1
+    before = {chain: files.path(chain).read_bytes() for chain in range(2)}
+    found_again = sample(Normal(MEAN, COVARIANCE), settings, files)
+    assert before == {chain: files.path(chain).read_bytes() for chain in range(2)}
+    for first, second in zip(whole.chains, found_again.chains, strict=True):
+        assert first.coordinates.tobytes() == second.coordinates.tobytes()
+        assert first.stages == second.stages
+
+
+ODD_PARTICLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # with right checksums: what the file says, its columns
+    "no stages": ({"stages": []}, {}),
+    "an exponent of another type": ({"exponent": "1"}, {}),
+    "an exponent above 1": ({"exponent": 1.5}, {}),
+    "an exponent that falls": ({"exponent": 1e-300}, {}),
+    "an exponent that is no number": ({"exponent": math.nan}, {}),
+    "a huge number of sweeps": ({"sweeps": 10**400}, {}),
+    "no evidence": ({"log_evidence": None}, {}),
+    "a scale of 0": ({"scale": 0.0}, {}),
+    "a huge scale": ({"scale": 1e300}, {}),
+    "no scale": ({"scale": None}, {}),
+    "a coordinate more": ({}, {"coordinate_2": np.zeros(100)}),
+    "coordinates that are no numbers": ({}, {"coordinate_0": np.full(100, np.nan)}),
+    "coordinates of another type": ({}, {"coordinate_0": np.zeros(100, np.int64)}),
+    "densities that are no numbers": ({}, {"log_likelihood": np.full(100, np.nan)}),
+    "ancestors that are none": ({}, {"ancestor": np.full(100, -1)}),
+    "huge ancestors": ({}, {"ancestor": np.full(100, 2**62)}),
+}
+
+
+def test_particles_of_wrong_content_are_not_used_though_their_checksum_is_right(tmp_path: Path) -> None:
+    settings = SmcSettings(particles=100, chains=1, seed=5)
+    files = StageFiles(tmp_path, "this problem", settings, 2)
+    whole = sample(Normal(MEAN, COVARIANCE), settings, files).chains[0]
+    table = sealed_parquet.read(files.path(0))
+    said = json.loads((table.schema.metadata or {})[b"smc"])
+    for what, (facts, columns) in ODD_PARTICLES.items():
+        stage = {**said["stages"][-1], **{key: value for key, value in facts.items() if key not in ("stages", "scale")}}
+        other = {**said, "stages": [*said["stages"][:-1], stage], **{key: facts[key] for key in ("stages", "scale") if key in facts}}
+        arrays = {name: table[name] for name in table.column_names} | {name: pa.array(values) for name, values in columns.items()}
+        files.path(0).write_bytes(sealed_parquet.to_bytes(pa.table(arrays).replace_schema_metadata({"smc": json.dumps(other)})))
+        assert files.load(0) is None, what
+    assert np.array_equal(sample(Normal(MEAN, COVARIANCE), settings, files).chains[0].coordinates, whole.coordinates)
 
 
 def test_diagnostics_tell_what_was_done_and_what_to_doubt() -> None:

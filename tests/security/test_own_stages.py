@@ -1,0 +1,70 @@
+"""Files that stages of an analysis keep and read back, with right checksums and wrong content."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from sweep.cli import main
+from sweep.execution.directory import RunDirectory
+from tests.security.test_own_files import SECONDS, change_columns
+from tests.sweep.execution.scenarios import install, put_ready
+
+Captured = pytest.CaptureFixture[str]
+READERS = {  # of the directory `run`, by the command that has made it
+    "boundary": (["resume", "run"], ["map", "run", "--out", "map.svg"], ["show", "run"], ["show", "run", "--json"], ["check", "run"]),
+    "convergence": (["resume", "run"], ["convergence", "run", "--out", "c.svg"], ["show", "run"], ["show", "run", "--json"]),
+    "subset": (["resume", "run"], ["rare", "run"], ["rare", "run", "--json"], ["show", "run"], ["check", "run"]),
+    "sensitivity": (["report", "run", "--out", "r.html", "--traces", "0"], ["sensitivity", "run", "--json"], ["show", "run"]),
+}
+
+
+def walk(made: str, seeds: Iterable[int], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """Give every reader runs of which one file has another content; none may end as a defect, or take long."""
+    install(monkeypatch)
+    (folder / "place").mkdir(parents=True)
+    monkeypatch.chdir(folder / "place")
+    assert main(put_ready(made, folder / "place")) in (0, 3)
+    shutil.copytree("run", "sound")
+    files = sorted(path.relative_to("sound") for path in Path("sound").rglob("*.parquet"))
+    assert len(files) > 1
+    for seed in seeds:
+        rng = random.Random(seed)
+        file = rng.choice(files)
+        for words in READERS[made]:
+            shutil.rmtree("run")
+            shutil.copytree("sound", "run")
+            what = f"{made} {seed}: {file}: "
+            try:
+                what += change_columns(random.Random(seed), RunDirectory(Path("run")), Path("run") / file)
+            except (KeyError, ValueError, TypeError, OverflowError):  # Arrow does not write that
+                continue
+            if rng.random() < 0.5:
+                Path("run/_SUCCESS").unlink()
+            begun = time.process_time()
+            status = main(words)
+            said = capsys.readouterr()
+            assert status in (0, 2, 3, 4), f"{what}: {words}: {said.err}"
+            assert "Traceback" not in said.err, what
+            assert time.process_time() - begun < SECONDS, f"{what}: {words}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", READERS)
+def test_a_kept_file_of_wrong_content_never_ends_a_command_as_a_defect(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    walk(made, (0, 103), tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # axes of pictures of numbers near the largest
+@pytest.mark.slow
+@pytest.mark.parametrize("made", READERS)
+def test_two_hundred_kept_files_of_wrong_content(made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    walk(made, range(100, 300), tmp_path, monkeypatch, capsys)

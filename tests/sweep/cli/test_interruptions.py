@@ -1,0 +1,47 @@
+"""Commands that SIGINT or SIGTERM ends: exit status, words, files, and the same command carried out afterwards. See `interruptions`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sweep.cli.shared import Terminated
+from sweep.io.system import Undivided
+from tests.sweep.cli.interruptions import OTHERS
+from tests.sweep.execution.scenarios import COMMANDS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="victims are forked")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stride", "commands"),
+    [(61, ["run", "init"]), pytest.param(3, [*COMMANDS, *OTHERS], marks=pytest.mark.long)],
+    ids=["few", "all"],
+)
+def test_a_signal_at_any_change_of_a_file_leaves_nothing_half_done(stride: int, commands: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.sweep.cli.interruptions", str(stride), "1", *commands]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=3600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"(?m)^(\w+): ", done.stdout) == commands
+
+
+def test_an_exception_of_a_signal_waits_for_the_end_of_the_outermost_section() -> None:
+    sections, passed = Undivided(), []
+    assert not sections.put_off(Terminated())
+    with pytest.raises(Terminated), sections:
+        with sections:
+            assert sections.put_off(Terminated())
+        passed.append("inner")
+    assert passed == ["inner"]
+    with sections:
+        passed.append("again")
+    assert passed[1:] == ["again"]
