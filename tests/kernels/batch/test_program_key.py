@@ -11,6 +11,7 @@ from kernels.batch.program_key import ProgramKey, groups, key_of
 from kernels.models import MODELS
 
 PENALISED, TONES = {"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}
+TIMES = np.array([0.0, 1.0])
 WALL = {"f_crit": 2.0, "f_post": 1.0, "k_post": 60.0, "k_n": 100.0, "softening": 0.1}
 VARYING = {"c_buckled": 1.0, "damping_criterion": 1.0}
 CASES: list[tuple[str, str, dict[str, Any], str]] = [
@@ -19,6 +20,9 @@ CASES: list[tuple[str, str, dict[str, Any], str]] = [
     ("rubbing_mass", "exact", PENALISED, "exact, penalised friction, stiff"),
     ("rubbing_mass", "exact", TONES | {"k": 1.0}, "exact, rigid friction, tones"),
     ("rubbing_mass", "exact", TONES | {"a0": 1.0}, "exact, rigid friction, harmonic, tones"),
+    ("rubbing_mass", "exact", {"k": 1.0, "a0": 1.0, "sweep_rate": 0.1}, "exact, rigid friction, harmonic, sweep"),
+    ("rubbing_mass", "exact", {"k": 1.0, "table_time": TIMES, "table_force": TIMES}, "exact, rigid friction, table"),
+    ("rubbing_mass", "exact", {"k": 1.0, "pulse": 1.0, "pulse_f0": 1.0}, "exact, rigid friction, pulse"),
     ("rubbing_mass", "rk54", PENALISED | {"a0": 1.0, "belt_speed": 0.1}, "rk54 in a queue, penalised friction, belt_speed"),
     ("stop", "exact", {"k_n": 1e3}, "exact, no friction, stop"),
     ("stop", "exact", {"k_n": 1e9}, "exact, no friction, stop, stiff"),

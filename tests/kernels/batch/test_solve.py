@@ -19,6 +19,8 @@ import kernels
 from kernels.batch import queue
 from kernels.batch import solve as batch
 from kernels.batch.compile import PROGRAMS
+from kernels.batch.finish import without_support
+from kernels.batch.program_key import ProgramKey
 from kernels.exact import rigid_loop
 from kernels.models import RUBBING_MASS, STOP
 from kernels.models.observables import WEAR_OBSERVABLES
@@ -259,3 +261,31 @@ def test_a_mass_beside_a_wall_that_is_pressed_on_nothing_slips_on_nothing(more: 
         assert (np.asarray(results["slip_distance"])[1:] > 5.0).all()
         assert np.asarray(results["regime"])[2] == 2
     assert found.observables["x_end"][0] == pytest.approx(found.observables["x_end"][2], rel=1e-9)  # the motion is the same
+
+
+def test_a_normal_force_that_only_varies_presses_a_mass_on_its_support() -> None:
+    given = {"normal_force": np.array([0.0, 0.0, 10.0]), "normal_amplitude": np.array([0.0, 5.0, 0.0])}
+    found = without_support(STOP, given, {"wear_power": np.array([3.0, 3.0, 3.0])}, np)
+    assert found["wear_power"].tolist() == [0.0, 3.0, 3.0]
+
+
+def test_lanes_of_a_queue_run_each_row_once_and_store_its_results_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def advance(row: dict[str, jax.Array], steps: jax.Array) -> jax.Array:
+        return steps + 1.0
+
+    def goes_on(row: dict[str, jax.Array], steps: jax.Array) -> jax.Array:
+        return steps < row["steps"]
+
+    def finish(row: dict[str, jax.Array], steps: jax.Array) -> tuple[dict[str, jax.Array], jax.Array]:
+        return {"number": row["number"], "steps": steps}, row["number"].astype(int)
+
+    counting = queue.Driver(lambda p: p, lambda row: 0.0 * row["steps"], advance, goes_on, finish)
+    monkeypatch.setattr(queue, "driver", lambda key: counting)
+    monkeypatch.setattr(queue, "asked_for", lambda key, found: found)
+    steps, share = np.array([3.0, 1.0, 2.0, 1.0, 5.0, 1.0, 1.0, 4.0, 2.0, 1.0, 7.0, 7.0]), 10
+    varying = {"number": np.arange(12.0).reshape(4, 3), "steps": steps.reshape(4, 3)}
+    found, codes = queue.queue(ProgramKey("queue", "euler"), {name: jax.numpy.asarray(v) for name, v in varying.items()}, {}, share)
+    expected = np.where(np.arange(12) < share, np.arange(12.0), np.nan)
+    np.testing.assert_array_equal(np.ravel(found["number"]), expected)
+    np.testing.assert_array_equal(np.ravel(found["steps"]), np.where(np.isnan(expected), np.nan, steps))
+    np.testing.assert_array_equal(np.ravel(codes), np.nan_to_num(expected))

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from kernels.branches.section_map import SectionMap
+from kernels.branches.section_map import Images, SectionMap
 from kernels.models import RUBBING_MASS, STOP
 from tests.oracle import impacts_on_section, stop_orbit
-
-pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
 SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0, "m": 1.0}
 WALL = {"k": 10.0, "c": 0.0, "k_n": 50.0, "c_n": 0.0, "a0": 0.0, "m": 1.0, "gap": 0.01}  # of SDND122
@@ -24,6 +22,7 @@ def stop() -> SectionMap:
     return SectionMap(STOP, {name: np.array([row[name] for row in rows]) for name in WALL}, ("omega",), ((1.0, 4.0),))
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(stop: SectionMap) -> None:
     omega = np.array([1.3, 2.0, 3.7])
@@ -39,6 +38,7 @@ def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(sto
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_free_motion_lies_on_the_backbone_of_its_closed_form_and_near_a_published_nonlinear_mode(stop: SectionMap) -> None:
     energy = 0.00650108331626  # J, of SDND122A (V5.01.122)
     with mp.workdps(stop_orbit.DIGITS):
@@ -52,6 +52,7 @@ def test_a_free_motion_lies_on_the_backbone_of_its_closed_form_and_near_a_publis
     assert 1.0 / float(period) == pytest.approx(0.64669392749957, rel=1e-4)  # Hz, by harmonic balance with a smoothed stop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("omega", "periods"), [(1.5, 1), (3.5, 2), (1.1612903225806452, 2), (5.5, 3)])
 def test_images_and_multipliers_are_those_of_an_independent_integration(stop: SectionMap, omega: float, periods: int) -> None:
     row = {**SPRING, "omega": omega}
@@ -65,6 +66,7 @@ def test_images_and_multipliers_are_those_of_an_independent_integration(stop: Se
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_derivatives_of_a_penalised_contact_and_a_stop_are_those_of_differences() -> None:
     columns = {**SPRING, "omega": 1.7, "g": 1.0, "k_t": 40.0, "c_t": 0.3, "gap": 0.3}
     section = SectionMap(STOP, columns, ("mu",), ((0.05, 0.4),))
@@ -85,6 +87,27 @@ def test_derivatives_of_a_penalised_contact_and_a_stop_are_those_of_differences(
         np.testing.assert_allclose(found.by_point[usable][:, :, i], differences[usable], atol=3e-7)
 
 
+@pytest.mark.slow
 def test_rows_of_several_kinds_of_contacts_are_refused() -> None:
     with pytest.raises(ValueError, match="rows of 2 kinds of contacts"):
         SectionMap(RUBBING_MASS, {"mu": 0.1, "k_t": np.array([np.inf, 1e3]), "a0": 1.0}, ("omega",), ((1.0, 2.0),))
+
+
+def test_images_come_in_the_order_of_their_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def some(self: SectionMap, blocks: tuple[int, int, int], points: tuple[np.ndarray, ...]) -> Images:
+        which, _, y, direction, periods, shift, _ = points
+        sizes.append(len(which))
+        return Images(y, direction, np.zeros((len(y), 2, 2)), shift[:, None, None], {"periods": periods}, which >= 0)
+
+    monkeypatch.setattr(SectionMap, "_some", some)
+    every = SectionMap(STOP, SPRING | {"gap": 1.0}, ("omega",), ((1.0, 4.0),))
+    number = np.arange(5000.0)
+    periods = 1.0 + number * 7.0 % 11.0
+    found = every(np.zeros(5000, int), np.ones((5000, 1)), np.stack([number, -number], axis=1), number, periods, number)
+    assert len(sizes) > 1
+    np.testing.assert_array_equal(found.y, np.stack([number, -number], axis=1))
+    np.testing.assert_array_equal(found.direction, number)
+    np.testing.assert_array_equal(found.by_parameters[:, 0, 0], number)
+    np.testing.assert_array_equal(found.observables["periods"], periods)

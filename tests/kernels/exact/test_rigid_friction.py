@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kernels.exact import rigid_loop
 from kernels.models import REGIMES
 from tests.oracle import generate, rigid_friction
 
@@ -135,3 +139,17 @@ def test_static_friction_above_dynamic_delays_the_slip_and_not_its_force(solve: 
     base = {"m": 2.0, "g": 10.0, "mu_s": 0.3, "mu_d": 0.1, "a0": 0.0, "omega": 1.0, "end": 3.0}
     found = solve([base | {"load": 6.1}, base | {"load": 5.9}])
     assert found["x_end"].tolist() == pytest.approx([0.5 * (6.1 - 2.0) / 2.0 * 9.0, 0.0], rel=1e-14, abs=0.0)
+
+
+def test_a_mass_is_released_at_static_friction_and_accelerates_by_what_that_exceeds_the_dynamic() -> None:
+    p = {"m": 2.0, "k": 3.0, "c": 0.4, "a0": 1.5, "omega": 3.0, "mu_s": 0.12, "mu_d": 0.08, "normal_force": 20.0, "end": 5.0}
+    p |= {"window_end": 5.0} | dict.fromkeys(("f0", "phase", "load", "x0", "v0", "window_start"), 0.0)
+
+    def released(p: dict[str, jax.Array]) -> rigid_loop.RigidState:
+        machine = rigid_loop.machine(p, free=False)
+        return machine.rest(machine.rest(machine.start))  # the stage before the window has no length
+
+    found = jax.jit(released)({name: jnp.asarray(value) for name, value in p.items()})
+    assert float(found.t) == pytest.approx(math.asin(0.12 * 20.0 / (2.0 * 1.5)) / 3.0, rel=1e-12)
+    assert float(found.direction) == -1.0
+    assert float(found.anchor.a) == pytest.approx(-(0.12 - 0.08) * 20.0 / 2.0, rel=1e-10)

@@ -220,3 +220,13 @@ def test_a_stiffness_whose_softest_motion_is_rounding_is_refused() -> None:
                 eigenvectors(np.eye(6), stiffness)
         else:
             assert eigenvectors(np.eye(6), stiffness)[0] == pytest.approx([soft, 1.0, 2.0, 3.0, 4.0, 5.0], rel=2e-3)
+
+
+def test_a_basis_of_matrices_bends_under_a_steady_base_acceleration_as_its_matrices_do() -> None:
+    draws = np.random.default_rng(11)
+    mass, stiffness = (part @ part.T + np.eye(4) for part in draws.uniform(-1.0, 1.0, (2, 4, 4)))
+    point, ground = draws.uniform(-1.0, 1.0, (2, 3, 4))
+    basis = Basis.of_matrices(mass, stiffness, np.zeros((4, 4)), {"a": point}, ground)
+    bent = basis.points["a"] @ (basis.participation / basis.omega**2).T  # displacement along each axis for 1 m/s^2 along each axis
+    np.testing.assert_allclose(bent, point @ np.linalg.solve(stiffness, mass @ ground.T), rtol=1e-10)
+    np.testing.assert_allclose(basis.points["a"] @ basis.projection, point, rtol=1e-10, atol=1e-12)

@@ -14,7 +14,7 @@ import pytest
 
 from kernels.numerics.elementary import asin, chord, exp, log, sincos
 from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import unit
+from kernels.numerics.numbers import by_width, unit
 
 EPS = np.finfo(float).eps
 
@@ -132,3 +132,10 @@ def test_exponential_and_logarithm_are_right_to_rounding() -> None:
     np.testing.assert_allclose(np.asarray(log(single)), np.log(np.asarray(single, np.float64)), rtol=3e-7, atol=3e-7)
     assert float(jax.grad(exp)(0.0)) == 1.0
     assert float(jax.grad(log)(4.0)) == 0.25
+
+
+def test_a_number_by_the_width_of_a_float_is_that_of_its_width() -> None:
+    for dtype in (np.float64, np.float32):
+        least = by_width(jnp.zeros((), dtype), np.finfo(np.float64).eps, np.finfo(np.float32).eps)
+        assert float(jnp.ones((), dtype) + dtype(least)) > 1.0
+        assert float(jnp.ones((), dtype) + dtype(0.25 * least)) == 1.0

@@ -11,6 +11,7 @@ import kernels
 from kernels.batch.solve import solve
 from kernels.models import BUCKLING_WALL, STOP
 from kernels.models.status import Status
+from kernels.observables.impacts import Shock, merged
 
 WINDOW = {"end": 4.0, "window_start": 1.13, "window_end": 3.71}
 STOPS = {"m": 1.0, "k": 30.0, "c": 0.4, "a0": 4.0, "omega": 6.0, "mu": 0.0, "normal_force": 0.0, "k_n": 800.0, "c_n": 2.0, "gap": 0.02,
@@ -183,3 +184,13 @@ def test_the_list_of_impacts_is_what_a_run_counts_wherever_it_starts():
     # an impact before the window is in the list, with all of its impulse
     early = kernels.impacts("stop", {"v0": 1.0, "gap": 0.1, "k_n": 100.0, "end": 1.0, "window_start": 0.9, "normal_force": 0.0})
     assert early["impulse"] == pytest.approx([2.0], rel=1e-12)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_two_walls_have_the_first_contact_and_the_last_separation_of_either(swapped):
+    one = Shock(*np.arange(15.0))._replace(first_time=1.0, first_velocity=2.0, separation=5.0, rebound=-1.0, left=6.0, returned=np.nan)
+    other = one._replace(first_time=3.0, first_velocity=-2.0, separation=4.0, rebound=1.0, left=7.0, returned=8.0, peak=99.0)
+    found = merged(*((other, one) if swapped else (one, other)))
+    whole = [float(each) for each in (found.first_time, found.first_velocity, found.separation, found.rebound, found.left, found.returned)]
+    assert whole == [1.0, 2.0, 5.0, -1.0, 7.0, 8.0]
+    assert (float(found.impacts), float(found.impulse), float(found.peak)) == (2.0 * one.impacts, 2.0 * one.impulse, 99.0)

@@ -8,15 +8,18 @@ from types import ModuleType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from mpmath import mp
+from scipy import stats
 
 import kernels
 from kernels.batch import solve as batch
 from kernels.excitation.record import Records
 from kernels.models import RUBBING_MASS
 from kernels.models.outputs import Asked
+from kernels.observables import block_means
 from tests.kernels.compiling import hastily
 from tests.oracle import penalised_friction, rigid_friction
 from tests.oracle import statistics as oracle
@@ -255,3 +258,12 @@ def test_statistics_of_a_mass_that_a_record_shakes() -> None:
     time, x = moments["time"], moments["x"]
     mean = np.trapezoid(x, time) / 3.0
     np.testing.assert_allclose([rigid["x_mean"][0], rigid["x_rms"][0]], [mean, math.sqrt(np.trapezoid(x**2, time) / 3.0)], rtol=1e-6)
+
+
+def test_the_error_of_a_mean_of_blocks_is_their_deviation_over_the_root_of_their_number() -> None:
+    energies = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
+    found = block_means.finish(jnp.asarray(energies), {"window_start": 2.0, "window_end": 12.0})
+    powers = energies / 2.0
+    np.testing.assert_allclose(found["wear_power_blocks"][:5], powers, rtol=1e-15)
+    assert float(found["wear_power_scatter"]) == pytest.approx(np.std(powers, ddof=1), rel=1e-14)
+    assert float(found["wear_power_error"]) == pytest.approx(stats.sem(powers), rel=1e-14)

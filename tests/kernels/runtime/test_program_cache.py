@@ -103,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     jax.config.update(option, before)
 
 
-def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_program_is_made_once_for_each_key_version_and_set_of_options(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maker = Maker()
     assert [maker.kept(), maker.kept()] == [1.0, 1.0]
     assert (maker.made, len(list(folder.iterdir()))) == (1, 1)
@@ -111,10 +111,13 @@ def test_a_kept_program_is_made_once_for_each_key_and_version_of_the_package(fol
     monkeypatch.setattr(import_closure, "digest", lambda modules: f"another version of {modules}")
     assert Maker(3.0).kept() == 3.0
     assert len(list(folder.iterdir())) == 3
+    monkeypatch.setenv("XLA_FLAGS", f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=1")
+    assert Maker(5.0).kept() == 5.0
+    assert len(list(folder.iterdir())) == 4
     monkeypatch.setattr(import_closure, "digest", lambda _: None)  # files have changed since
     maker = Maker(4.0)
     assert [maker.kept(), maker.kept(), maker.made] == [4.0, 4.0, 2]
-    assert len(list(folder.iterdir())) == 3
+    assert len(list(folder.iterdir())) == 4
 
 
 def test_a_program_is_not_kept_if_its_files_change_while_it_is_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 import sweep
+from kernels.models import RUBBING_MASS
+from kernels.models.status import Status
+from sweep.analysis.map_areas import areas_of_level
 from sweep.analysis.regime_map import read_map
+from sweep.analysis.run_rows import RunRows
 from tests.sweep.conftest import FakeKernels
 
 
@@ -25,3 +30,11 @@ def test_the_axes_of_a_table_are_those_with_most_values(fake: FakeKernels, tmp_p
     assert (found.x.name, found.y.name) == ("a0", "omega")
     assert set(found.loose) == {"mu", "k", "c", "m", "x0"}
     assert found.rows == 20
+
+
+def test_the_sides_of_a_level_are_those_of_its_values() -> None:
+    status = pa.array([Status.OK.sentence] * 4 + [Status.OVERFLOW.sentence])
+    table = pa.table({"wear_power": [1.0, 3.0, 2.0, np.nan, 9.0], "status": status})
+    found = areas_of_level(RunRows({}, {}, RUBBING_MASS, table, (), {}, {}, ()), "wear_power", 2.0)
+    words = [found.words[code] if code >= 0 else "failed" for code in found.codes]
+    assert words == ["up to 2 W", "above 2 W", "up to 2 W", "none", "failed"]

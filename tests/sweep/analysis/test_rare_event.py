@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 import sweep
 from sweep.analysis import rare_event
+from sweep.execution.adaptive.subset_simulation import Climb, Level
 from sweep.io.errors import ConfigError
 
 MEANS = {"m": (400.0, 20.0), "v0": (0.8, 0.08), "k_n": (4e6, 4e5), "f_crit": (5.65e4, 4e3)}
@@ -93,3 +94,20 @@ def test_other_designs_and_levels_are_refused(tmp_path: Path) -> None:
         rare_event.read(directory)
     with pytest.raises(ConfigError, match=r"1\.5 is out of bounds"):
         rare_event.read(directory, 1.5)
+
+
+def test_the_estimate_of_one_level_is_binomial_and_that_of_several_a_product() -> None:
+    def climb(levels: list[Level]) -> Climb:
+        return Climb(0, np.empty((0, 1)), tuple(levels))
+
+    margins = np.arange(100.0)[None]
+    first = Level(-np.inf, 90.0, margins >= 90.0, margins, np.arange(100), 100, 0, np.nan)
+    found = rare_event.estimate_of([(climb([first]), 0, first.hit)], 0.95)
+    assert found.probability == pytest.approx(0.1)
+    assert found.families == 10
+    assert found.variation == pytest.approx(math.sqrt(0.9 / (0.1 * 100.0)))
+    hit = np.repeat(np.arange(10) < 4, 10).reshape(10, 10).T  # four of ten chains, each a family
+    second = Level(90.0, 0.0, hit, np.where(hit, 1.0, -1.0), np.arange(90, 100), 90, 0, 0.5)
+    found = rare_event.estimate_of([(climb([first, second]), 1, second.hit)], 0.95)
+    assert found.probability == pytest.approx(0.1 * 0.4)
+    assert found.families == 4

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from pyarrow import csv
 
 from sweep import ConfigError, load
-from sweep.design.axis import Listed, Spaced
+from sweep.design.axis import Continuous, Listed, Spaced
 from sweep.design.designs import Concatenation, Design
+from sweep.design.subset_simulation import LimitState, SubsetSimulation
 
 
 def design(sweep: dict[str, Any], **study: Any) -> Design:
@@ -177,3 +178,18 @@ def test_a_concatenation_reads_back_as_itself(tmp_path: Path) -> None:
 def test_what_a_part_does_not_sweep_is_checked_with_what_stands_there() -> None:
     with pytest.raises(ConfigError, match="point 2: scheme 'euler' needs the tangential stiffness"):
         load({"sweep": [{"axes": {"a0": [1.0, 2.0]}}, {"axes": {"scheme": ["euler"]}}]})
+
+
+def test_points_of_a_subset_simulation_belong_to_the_repeat_and_the_chain_whose_numbers_they_have() -> None:
+    event = LimitState("peak_force", ">", 1.0)
+    design = SubsetSimulation((Continuous("v0", 0.0, 1.0, False),), 20, 1, event, 0.25, 3, 3)  # 5 chains of 4 states
+    seen: list[int] = []
+    for level, steps in enumerate((1, 3, 3, 3)):
+        for step in range(1, steps + 1):
+            for repeat in range(3):
+                numbers = design.numbers(repeat, level, step)
+                seen += numbers.tolist()
+                assert design.repeats_of(numbers).tolist() == [repeat] * len(numbers)
+                chains = [-1] * 20 if level == 0 else [5 * repeat + chain for chain in range(5)]
+                assert design.chains_of(numbers).tolist() == chains
+    assert seen == list(range(design.most_points))

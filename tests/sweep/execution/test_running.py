@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, resume, run
+from sweep import ConfigError, load, resume, run
 from sweep.analysis.run_state import state_of
 from sweep.cli import main
 from sweep.execution import directory as run_directory
-from sweep.execution import job
+from sweep.execution import job, parquet
 from sweep.execution.dataset import Dataset
 from sweep.io import system
 from tests.sweep.conftest import FakeKernels, install_small_pieces
@@ -198,6 +198,10 @@ def test_a_shard_that_takes_long_grows_piece_by_piece(fake: FakeKernels, tmp_pat
                 for each in (whole, finished)
             )
             assert one.equals(other, check_metadata=True)
+            facts = parquet.read_facts(pq.read_metadata(finished.directory / "points" / f"part-00000{number}.parquet"))
+            config = load(STUDY | {"output": {"shard_points": 10}})
+            assert facts is not None
+            assert facts["points_hash"] == config.design.points(10 * number, min(10 * number + 10, 25)).digest()  # of the whole shard
         assert finished.statuses == whole.statuses
         states = [state_of(each.directory) for each in (whole, finished)]
         assert states[0]["words"] == states[1]["words"]

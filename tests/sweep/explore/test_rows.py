@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from sweep.explore import rows as module
+from sweep.explore.columns import NUMBER, Column
 from sweep.explore.rows import RefusedError, Rows, View
 from sweep.io.errors import ConfigError
 from tests.sweep.explore.conftest import SmallRun
@@ -171,3 +175,13 @@ def test_a_shard_that_is_not_as_it_was_written_is_refused(small: SmallRun, tmp_p
     shard.write_bytes(data[:-40])
     with pytest.raises(ConfigError, match="cut short"):
         Rows(copy)
+
+
+@pytest.mark.parametrize(("values", "skew"), [(np.geomspace(1.0, 1e4, 100), True), (np.linspace(1.0, 1e4, 100), False)])
+def test_values_that_mostly_lie_within_one_of_fifty_bars_get_logarithmic_bins(values: np.ndarray, skew: bool) -> None:
+    assert (np.histogram(values, 50)[0][0] > 50) == skew
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE loaded AS SELECT unnest(?) AS peak_force", [values.tolist()])
+    rows = cast("Rows", SimpleNamespace(_connection=connection))
+    column = Column("peak_force", "N", "", NUMBER, low=1.0, high=1e4)
+    assert Rows._is_skew(rows, column) == skew  # noqa: SLF001 - a run of such values would take seconds

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from hypothesis import strategies as st
 
 from kernels.models import MODELS
 from sweep import Config, ConfigError, load
+from sweep.design.axis import Continuous
+from sweep.design.latin_hypercube import LatinHypercube
 from sweep.design.sensitivity import SAMPLERS
+from sweep.study import shard_size
 from sweep.study.schema import Sweep
 
 STUDY: dict[str, Any] = {
@@ -284,3 +288,11 @@ def test_the_default_seed_is_the_one_that_is_described(design: str, tmp_path: Pa
     sweep |= {"count": 2 if design == "posterior" else 200}
     found: Any = load({"sweep": sweep}).design
     assert found.seed == int(described[2 if design in ("draws", "posterior") else 1])
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_draws_of_a_shard_fill_half_of_their_room_or_more(channels: int) -> None:
+    design = LatinHypercube((Continuous("draw", 0.0, 1.0, False),), 10**6, 1)
+    excitation: Any = SimpleNamespace(samples=2**14, channels=channels)
+    points = shard_size.fitting(design, excitation, shard_size.SHARD_OF_STEPS, False, [])
+    assert shard_size.BANK / 2 < points * np.zeros((channels, 2**14)).nbytes <= shard_size.BANK
