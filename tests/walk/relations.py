@@ -1,0 +1,439 @@
+"""What holds whatever the numbers: each function takes a setting and rows of it, and fails with the first row that breaks it."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kernels
+from kernels.batch.refusals import refused
+from kernels.models import Model
+from kernels.models.quantity import Quantity
+from kernels.models.schemes import EXACT, SCHEMES
+from kernels.models.status import SENTENCES
+from kernels.structure_samples import samples
+from tests.sweep.io.test_units import SPELLINGS
+from tests.walk.settings import Row, Setting, admitted, codes, columns_of, run, with_results
+
+Relation = Callable[[Setting, list[Row]], None]
+RELATIONS: dict[str, Relation] = {}
+# not of the motion: what a scheme did
+OF_A_SCHEME = ("accepted_steps", "rejected_steps", "time_reached")
+CLOSE = 1e-7  # of results that differ by rounding alone, which impacts may make larger
+NEXT_TO = 1e-18  # m
+
+
+def relation(function: Relation) -> Relation:
+    """Register a relation under its name."""
+    RELATIONS[function.__name__] = function
+    return function
+
+
+def scales(model: Model, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """For each unit the largest number of that unit among the observables of a row, (n,)."""
+    sizes: dict[str, np.ndarray] = {}
+    for q in model.observables:
+        if q.kind == "float" and q.name in found and q.name not in OF_A_SCHEME:
+            value = np.abs(np.nan_to_num(np.asarray(found[q.name], float)))
+            sizes[q.unit] = np.maximum(sizes.get(q.unit, 0.0), value)
+    return sizes
+
+
+def differ(
+    model: Model,
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    within: float,
+    factors: Mapping[str, Any] | None = None,
+    without: Iterable[str] = (),
+    rows: np.ndarray | None = None,
+) -> list[str]:
+    """The observables of the first row in which two results differ.
+
+    Args:
+        model: of both. one, other: observables by name, (n,); those of `other` times `factors` are those of `one`.
+        within: largest difference as a part of the scale of a unit in the row (see `scales`). Counts, words and statuses must be equal.
+        without: names that are not compared. rows: mask of the rows that are.
+    """
+    sizes = scales(model, one)
+    wrong: dict[int, list[str]] = {}
+    kinds = {q.name: q for q in model.observables}
+    for name in [n for n in one if n in other and n not in {*without, *OF_A_SCHEME}]:
+        a, b = np.asarray(one[name], float), np.asarray(other[name], float)
+        q = kinds.get(name)
+        if a.ndim > 1:
+            continue
+        if q is None or q.kind != "float":
+            bad = ~((a == b) | (np.isnan(a) & np.isnan(b)))
+        else:
+            b = b * (factors or {}).get(name, 1.0)
+            bad = ~((np.abs(a - b) <= within * sizes[q.unit]) | (np.isnan(a) & np.isnan(b)))
+        for row in np.flatnonzero(bad & (True if rows is None else rows)):
+            wrong.setdefault(int(row), []).append(f"{name} {a[row]!r} and {b[row]!r}")
+    return [f"row {(row := min(wrong))}", *wrong[row]] if wrong else []
+
+
+def say(setting: Setting, many: list[Row], wrong: list[str]) -> None:
+    """Fail with a row and what is wrong with it."""
+    if wrong:
+        row = many[int(wrong[0].split()[1])]
+        raise AssertionError(f"{setting.name}, {setting.scheme}: {row}: {'; '.join(wrong[1:])}")
+
+
+def one_of(found: Mapping[str, np.ndarray], row: int) -> dict[str, np.ndarray]:
+    """The results of one row."""
+    return {name: np.asarray(value)[row : row + 1] for name, value in found.items()}
+
+
+@relation
+def alone_as_among_others(setting: Setting, many: list[Row]) -> None:
+    """A row has the same digits alone, in another order, and on another device."""
+    many = admitted(setting, many)
+    if not many:
+        return
+    found = run(setting, many)
+    backwards = run(setting, many[::-1])
+    say(setting, many, differ(setting.model, found, {name: value[::-1] for name, value in backwards.items()}, 0.0))
+    last = len(many) - 1
+    say(setting, many[last:], differ(setting.model, one_of(found, last), run(setting, many[last:]), 0.0))
+
+
+@relation
+def in_other_units(setting: Setting, many: list[Row]) -> None:
+    """Metre, second and kilogram times powers of 2 change every number by these powers alone, and no count."""
+    many = complete(setting, admitted(setting, many))
+    if not many:
+        return
+    powers = {"m": 4.0, "s": 0.25, "kg": 32.0}
+    with_powers = [{name: scaled(setting.model.parameter(name), value, powers) for name, value in row.items()} for row in many]
+    found, other = run(setting, many), run(setting, with_powers)
+    factors = {q.name: 1.0 / factor(q.unit, powers) for q in setting.model.observables if q.unit}
+    say(setting, many, differ(setting.model, found, other, 1e-12, factors))
+
+
+def factor(unit: str, powers: Mapping[str, float]) -> float:
+    """The factor of a quantity whose unit is this product of powers, where metre, second and kilogram have the factors `powers`."""
+    basic = {"N": "kg m/s^2", "J": "kg m^2/s^2", "W": "kg m^2/s^3", "Pa": "kg/m/s^2"}
+    found = 1.0
+    for place, piece in enumerate(unit.split("/")):
+        for name in piece.split():
+            symbol, _, power = name.partition("^")
+            size = factor(basic[symbol], powers) if symbol in basic else powers.get(symbol, 1.0)
+            found *= size ** (int(power or 1) * (1 if place == 0 else -1))
+    return found
+
+
+def scaled(q: Quantity, value: Any, powers: Mapping[str, float]) -> Any:
+    """A parameter in other units."""
+    by = factor(q.unit, powers)
+    return tuple(by * each for each in value) if isinstance(value, tuple) else by * value
+
+
+def complete(setting: Setting, many: list[Row]) -> list[Row]:
+    """Rows that state the defaults which have a unit of their own."""
+    own = {q.name: float(q.default) for q in setting.model.parameters if isinstance(q.default, float) and math.isfinite(q.default)}
+    read = {name for name in own if setting.model.parameter(name).kind == "float"} - set(WITHOUT_COMPLETION)
+    read &= {q.name for q in setting.quantities} | {"end"} | set(SCHEMES[setting.scheme].reads)
+    return [{name: own[name] for name in read} | row for row in many]
+
+
+WITHOUT_COMPLETION = ("normal_amplitude",)
+
+
+@relation
+def a_default_stated_is_the_default(setting: Setting, many: list[Row]) -> None:
+    """A parameter that is given its default is one left out; so a law with the stiffness 0 is no law, and a load of 0 N is none."""
+    many = admitted(setting, many)
+    if not many:
+        return
+    stated = [
+        {
+            q.name: float(q.default)
+            for q in setting.model.parameters
+            if q.kind == "float" and q.default is not None and math.isfinite(q.default)
+        }
+        | row
+        for row in many
+    ]
+    say(setting, many, differ(setting.model, run(setting, many), run(setting, stated), 1e-12))
+
+
+@relation
+def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
+    """A number next to a number gives the same counts and words, and nearly the same numbers; so does a gap shorter by 1e-18 m."""
+    many = admitted(setting, many)
+    if not many:
+        return
+    found = run(setting, many)
+    gaps = [{n: v - NEXT_TO if n.endswith("gap") else v for n, v in row.items()} for row in many]
+    nudged = [
+        {
+            n: math.nextafter(v, math.inf) if setting.model.parameter(n).kind == "float" and v and n not in TIED else v
+            for n, v in row.items()
+        }
+        for row in many
+    ]
+    for others in (gaps, nudged):
+        # A mass that friction holds in touch with a face is pushed, or is not, by a force of rounding. A start at rest at a face that goes
+        # in is an impact, and one at rest inside the wall is none, however little that is.
+        touches = [row.get("x0", 0.0) in (row.get("gap"), -row.get("left_gap", math.nan)) and not row.get("v0") for row in many]
+        other = run(setting, others)
+        fine = (codes(setting, others) == 0) & with_results(other)
+        say(setting, many, differ(setting.model, found, other, CLOSE, rows=fine & ~np.array(touches)))
+        say(setting, many, differ(setting.model, found, other, CLOSE, rows=fine, without=IN_TOUCH))
+
+
+IN_TOUCH = ("impacts", "impact_rate", "contact_time", "contact_ratio", "separation_time", "rebound_velocity", "exit_time", "return_time",
+            "first_contact_time", "first_contact_velocity")  # fmt: skip
+TIED = ("end", "step", "window_start", "window_end")
+
+
+@relation
+def the_mirrored_run_is_the_mirror(setting: Setting, many: list[Row]) -> None:
+    """Without walls, or between two equal ones or two that change places, the mirrored run is the mirror of the run."""
+    if setting.name not in ("rubbing_mass", "stop", "two_walls") or {"spring_force", "damper_force"} & set(setting.parts):
+        return
+    if setting.name == "stop":
+        many = [row | {"sides": 2.0} for row in many]
+    many = admitted(setting, many)
+    if setting.name == "stop":
+        many = [row for row in many if row.get("gap", 0.0) > 0.0 and "m_2" not in row]  # with gap 0 one wall is hit first
+    if not many:
+        return
+    mirrored = [{exchanged(setting.model, name): -value if name in ODD and not isinstance(value, tuple) else
+                 tuple(-each for each in value) if name in ODD else value for name, value in row.items()} for row in many]  # fmt: skip
+    found, other = run(setting, many), run(setting, mirrored)
+    other = {
+        SIDES.get(name.partition("_")[0], name.partition("_")[0]) + name[len(name.partition("_")[0]) :]: v for name, v in other.items()
+    }
+    turned = {"drift", "x_end", "v_end", "first_contact_velocity", "rebound_velocity", "link_force_end", "link_plastic_set"}
+    factors = dict.fromkeys(turned, -1.0)
+    say(setting, many, differ(setting.model, found, other, 1e-9, factors))
+
+
+ODD = ("x0", "v0", "a0", "f0", "load", "belt_speed", "tone_a0", "table_force", "pulse_f0", "pulse_a0")
+SIDES = {"left": "right", "right": "left"}
+
+
+def exchanged(model: Model, name: str) -> str:
+    """A parameter of the wall at one side as that of the other side."""
+    names = {q.name for q in model.parameters}
+    return name.removeprefix("left_") if name.startswith("left_") else f"left_{name}" if f"left_{name}" in names else name
+
+
+@relation
+def either_wall_is_the_left_or_the_right(setting: Setting, many: list[Row]) -> None:
+    """An observable without a side is the sum or the largest of those of the sides, or the first of them."""
+    many = admitted(setting, many)
+    if setting.name != "two_walls" or not many:
+        return
+    found = run(setting, many)
+    good = with_results(found)
+    for name in [each for each in found if f"left_{each}" in found]:
+        both, left, right = (np.asarray(found[side + name], float) for side in ("", "left_", "right_"))
+        allowed = [left + right, np.fmax(left, right), np.fmin(left, right)]
+        bad = good & ~np.any([np.isclose(both, each, rtol=1e-12, atol=0.0, equal_nan=True) for each in allowed], axis=0)
+        say(setting, many, [f"row {np.flatnonzero(bad)[0]}", name] if bad.any() else [])
+
+
+@relation
+def observables_of_a_row_agree(setting: Setting, many: list[Row]) -> None:
+    """What follows from definitions: ratios and rates of the window, largest values and integrals."""
+    many = admitted(setting, many)
+    if not many:
+        return
+    found = run(setting, many)
+    good, wrong = with_results(found), {}
+    resolved = [setting.model.resolve({n: np.asarray(v, float) for n, v in row.items()}) for row in many]
+    length = np.array([float(p["window_end"]) - float(p["window_start"]) for p in resolved])
+    rubs = {"slip_distance", "wear_energy"} <= found.keys()
+    with np.errstate(all="ignore"):
+        if "contact_time" in found:
+            wrong["contact_ratio"] = ~np.isclose(found["contact_ratio"] * length, found["contact_time"], rtol=1e-9, atol=1e-12)
+            wrong["impact_rate"] = ~np.isclose(found["impact_rate"] * length, found["impacts"], rtol=1e-9, atol=1e-12)
+            wrong["impulse"] = found["impulse"] > found["peak_force"] * found["contact_time"] * (1.0 + 1e-6) + 1e-12
+            wrong["impacts without force"] = (found["impacts"] > 0) & (found["peak_force"] == 0.0)
+        if rubs:
+            wrong["wear_power"] = ~np.isclose(found["wear_power"] * length, found["wear_energy"], rtol=1e-9, atol=1e-12)
+            wrong["stick_fraction"] = (found["stick_fraction"] < 0.0) | (found["stick_fraction"] > 1.0 + 1e-12)
+            moved = found["max_slip_speed"] * length * (1.0 + 1e-6) + 1e-12
+            wrong["slip_distance"] = found["slip_distance"] > moved
+        if "buckled" in found:
+            wrong["buckled"] = (found["buckled"] == 1) != np.isfinite(found["buckling_time"])
+    for name, bad in wrong.items():
+        say(setting, many, [f"row {np.flatnonzero(bad & good)[0]}", name] if (bad & good).any() else [])
+
+
+@relation
+def a_run_goes_on_from_its_end(setting: Setting, many: list[Row]) -> None:
+    """A run that begins where another ended, with the sine where it was, ends as the whole run, where nothing else is remembered."""
+    if setting.scheme != EXACT or setting.name not in ("rubbing_mass", "stop") or not set(setting.parts) <= {"tones", "belt_speed"}:
+        return
+    many = [row | {"end": 1.0} for row in many]
+    many = complete(setting, [row for row in admitted(setting, many) if not {"window_start", "window_end"} & row.keys()])
+    if not many:
+        return
+    part = 0.375
+    first, found = run(setting, [row | {"end": part} for row in many]), run(setting, many)
+    second = []
+    for number, row in enumerate(many):
+        turned = {"phase": row["phase"] + part * row["omega"]}
+        if "tone_omega" in row:
+            phases = row.get("tone_phase", (0.0,) * len(row["tone_omega"]))
+            turned |= {"tone_phase": tuple(p + part * w for p, w in zip(phases, row["tone_omega"], strict=True))}
+        second.append(row | turned | {"x0": float(first["x_end"][number]), "v0": float(first["v_end"][number]), "end": 1.0 - part})
+    fine = with_results(first)
+    second = [row if good else many[number] for number, (row, good) in enumerate(zip(second, fine, strict=True))]
+    later = run(setting, second)
+    ends = {"x_end", "v_end"}
+    say(setting, many, differ(setting.model, found, later, CLOSE, without=set(found) - ends, rows=fine))
+
+
+@relation
+def impacts_and_events_are_those_of_the_run(setting: Setting, many: list[Row]) -> None:
+    """The list of impacts, the log of events and the trace tell what a run tells."""
+    many = [{n: v for n, v in row.items() if n not in ("window_start", "window_end")} for row in many]
+    many = admitted(setting, many)[:3]
+    if setting.scheme != EXACT or not many or (setting.parts and not setting.model.walls):
+        return
+    found = run(setting, many)
+    for number, row in enumerate(many):
+        if not with_results(found)[number]:
+            continue
+        one = {name: value[number] for name, value in found.items()}
+        motion = kernels.trace(setting.name, row, at=[row["end"]])
+        told = {"x_end": motion.x[-1], "v_end": motion.v[-1]}
+        log = kernels.event_log(setting.name, row)
+        told_too = {"x_end": log["x"][-1], "v_end": log["v"][-1]}
+        if setting.model.walls:
+            hits = kernels.impacts(setting.name, row)
+            told |= {"impacts": len(hits.time)}
+            if len(hits.time) and not row.get("gap", 0.0) <= row.get("x0", 0.0):
+                told |= {"peak_force": max(hits.peak_force)}
+        room = {q.name: q for q in setting.model.observables}
+        most = {unit: float(np.max(value)) for unit, value in scales(setting.model, {n: np.asarray([v]) for n, v in one.items()}).items()}
+        for of in (told, told_too):
+            wrong = [f"{n} {one[n]!r} and {v!r}" for n, v in of.items()
+                     if not abs(float(one[n]) - float(v)) <= CLOSE * (most[room[n].unit] if room[n].kind == "float" else 0.0)]  # fmt: skip
+            say(setting, many, [f"row {number}", *wrong] if wrong else [])
+
+
+@relation
+def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row]) -> None:
+    """A row that a batch refuses is refused by every call, by numbers that JAX traces, and by a study, with one sentence."""
+    import sweep
+    from sweep.io.errors import ConfigError
+
+    for row, code in zip(many, codes(setting, many), strict=True):
+        try:
+            gate = refused(setting.model, row, setting.scheme)
+        except ValueError as error:
+            gate, sentence = code, str(error)
+        else:
+            sentence = SENTENCES[int(code)] if code else ""
+        assert (gate is not None and int(gate) == code) or (gate is None and code == 0), (setting, row, gate, int(code))
+        document = {
+            "study": {"model": setting.name, "scheme": setting.scheme},
+            "parameters": {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME},
+            "time": {n: v for n, v in row.items() if n in ("end", "step")} | window_of(row),
+        }
+        try:
+            sweep.load(document)
+        except ConfigError as error:
+            said = str(error)
+        else:
+            said = ""
+        assert bool(said) == bool(code), (setting, row, said, int(code))
+        if not code:
+            continue
+        assert sentence.split(";")[0] in said or "out of bounds" in said, (setting, row, sentence, said)
+        entries: list[Any] = [kernels.simulate if setting.scheme == EXACT else lambda m, p: kernels.simulate(m, p, setting.scheme)]
+        if setting.scheme == EXACT:
+            entries += [kernels.moment, kernels.trace, kernels.event_log, kernels.impacts]
+        else:
+            entries.append(lambda m, p: samples(setting.model, p, [0.5], setting.scheme))
+        for entry in entries:
+            try:
+                entry(setting.name, row)
+            except ValueError as error:
+                assert sentence.split(";")[0] in str(error) or "out of bounds" in str(error), (setting, row, sentence, str(error))
+            else:
+                raise AssertionError((setting, row, f"not refused, but a batch says: {sentence}"))
+
+
+OF_TIME = ("end", "step", "window_start", "window_end")
+
+
+def window_of(row: Row) -> dict[str, Any]:
+    """The window of a row as a study states it."""
+    if not {"window_start", "window_end"} & row.keys():
+        return {}
+    return {"window": [row.get("window_start", 0.0), row.get("window_end", row["end"])]}
+
+
+def worded(setting: Setting, name: str, value: float) -> Any:
+    """A parameter as a study states it: words and whole numbers as such."""
+    q = setting.model.parameter(name)
+    return q.words[int(value)] if q.kind == "word" else int(value) if q.kind == "integer" else value
+
+
+@relation
+def a_study_has_the_rows_of_a_batch(setting: Setting, many: list[Row]) -> None:
+    """A run of a study in two shares, of its resolved study, and of numbers in other units has the rows of a batch."""
+    import sweep
+
+    many = admitted(setting, many)
+    if not many:
+        return
+    found, (given, absent) = run(setting, many), columns_of(setting, many)
+    names = [name for name in given if name not in OF_TIME]
+    cells = {
+        name: [None if left_out else worded(setting, name, value) if isinstance(value, float) else value
+               for value, left_out in zip(given[name].tolist(), absent[name], strict=True)]
+        for name in names
+    }  # fmt: skip
+    windows = {(row.get("window_start", 0.0), row.get("window_end", row["end"]), row["end"]) for row in many}
+    if len(windows) > 1 or not any(any(cell is not None for cell in column) for column in cells.values()):
+        return
+    ((start, stop, end),) = windows
+    cells = {name: column for name, column in cells.items() if any(cell is not None for cell in column)}
+    stated = {}
+    for number, (name, column) in enumerate(cells.items()):
+        q = setting.model.parameter(name)
+        known = [each for each in SPELLINGS.get(q.unit, ()) if WRITTEN.fullmatch(each)] if q.kind == "float" else []
+        if known:
+            other = known[(number + len(many)) % len(known)]
+            stated[f"{name} [{other}]"] = [None if cell is None else cell / SPELLINGS[q.unit][other] for cell in column]
+        else:
+            stated[name] = column
+    times = {"end": end, "window": (start, stop)} | ({"step": many[0]["step"]} if "step" in many[0] else {})
+    with tempfile.TemporaryDirectory() as folder:
+        for number, points in enumerate((cells, stated)):
+            out = Path(folder) / str(number)
+            study = sweep.Study(setting.name, scheme=setting.scheme, points=points, **times)
+            for part in (1, 2):
+                done = sweep.run(study, out, share=sweep.Share(part, 2), progress=False)
+            compare_rows(setting, many, found, done.to_pandas(), 0.0 if number == 0 else CLOSE)
+        again = sweep.run(out / "config.toml", Path(folder) / "again", progress=False)
+        compare_rows(setting, many, found, again.to_pandas(), CLOSE)
+
+
+WRITTEN = re.compile(r"%|[A-Za-z]+(/[A-Za-z]+(\^2)?)?")
+
+
+def compare_rows(setting: Setting, many: list[Row], found: dict[str, np.ndarray], frame: Any, within: float) -> None:
+    """Fail where a table of a run differs from the observables of its rows."""
+    words = {q.name: q.words for q in setting.model.observables if q.kind == "word"}
+    told = {}
+    for name in [name for name in found if name in frame and np.ndim(found[name]) == 1]:
+        values = frame[name]
+        codes_of = (*SENTENCES,) if name == "status" else words.get(name)
+        told[name] = np.array([codes_of.index(word) if word in codes_of else -1 for word in values]) if codes_of else values.to_numpy(float)
+    counts = {q.name for q in setting.model.observables if q.kind == "integer" and q.optional}
+    say(setting, many, differ(setting.model, found, told, within, without=counts))
