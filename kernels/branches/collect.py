@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.batch.solve import solve
-from kernels.branches.events import BRANCH_POINT, GRAZING
-from kernels.branches.follow import MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
-from kernels.branches.known import begins_here, on_branches
+from kernels.branches.events import BRANCH_POINT, FLIP, GRAZING
+from kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
+from kernels.branches.known import cut_where_known, on_branches, seen_before
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from kernels.branches.section_map import SectionMap
 from kernels.models import Model
@@ -105,7 +105,7 @@ class _Collector:
         self.model, self.columns, self.problem, self.steps, self.periods, self.most = model, columns, problem, steps, periods, most
         self.sides: list[list[Side]] = []  # of each branch
         self.origins: list[tuple[str, int]] = []
-        self.special: list[tuple[int, str, Points]] = []  # special points that were not looked at: branch, kind, point
+        self.special: list[tuple[int, str, Points, float]] = []  # special points, not looked at: branch, kind, point, way from it
         self.merged: list[tuple[int, Points]] = []  # ends, not looked at, where branches merge into those of half as many periods
 
     def room(self, row: int) -> bool:
@@ -113,7 +113,7 @@ class _Collector:
         return int(np.count_nonzero(self.problem.row == row)) < self.most
 
     def follow(self, starts: list[_Start]) -> None:
-        """Follow new branches from their first points."""
+        """Follow new branches from their first points, at most one of a row and a number of periods."""
         if not starts:
             return
         first, p = len(self.sides), self.problem
@@ -128,10 +128,16 @@ class _Collector:
         backward = [replace(point, tangent=-point.tangent) for point, start in zip(forward, starts, strict=True) if start.both]
         both = joined(forward + backward)
         for branch, side in zip(both.branch, follow(self.problem, both, self.steps), strict=True):
-            self.sides[branch].append(side)
-            self.special += [(int(branch), kind, side.point(i)) for i, kind in enumerate(side.kinds) if kind]
+            if not (self.sides[branch] and self.sides[branch][0].end == CLOSED):  # the other side is the same, backwards
+                self.sides[branch].append(side)
+        new = [(number, side) for number in range(first, len(self.sides)) for side in self.sides[number]]
+        cut_where_known(self.problem, self.sides, new)
+        for number, side in new:
+            for i, kind in enumerate(side.kinds):
+                if kind and not (side.end == MERGES and i == len(side.kinds) - 1):
+                    self.special += [(number, kind, side.point(i), sign) for sign in ((1.0, -1.0) if kind == BRANCH_POINT else (1.0,))]
             if side.end == MERGES:
-                self.merged.append((int(branch), self.special.pop()[2]))
+                self.merged.append((number, side.point(-1)))
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -194,26 +200,30 @@ class _Collector:
         self._halved()
         special, self.special = self.special, []
         busy: set[tuple[int, float]] = set()  # of a row and its periods one place at a time: the next may be where that branch ends
-        begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, sign
-        for number, kind, point in special:
+        begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, way
+        for number, kind, point, way in special:
             row, periods = int(self.problem.row[number]), self.problem.periods[number]
-            if kind not in ("flip", BRANCH_POINT) or not self.room(row):
+            if kind not in (FLIP, BRANCH_POINT) or not self.room(row):
                 continue
-            doubled = 2.0 if kind == "flip" else 1.0
-            if periods * doubled > self.periods or begins_here(self.problem, self.sides, row, periods * doubled, point, number):
+            doubled = 2.0 if kind == FLIP else 1.0
+            if periods * doubled > self.periods:
                 continue
             if (row, periods * doubled) in busy:
-                self.special.append((number, kind, point))
+                self.special.append((number, kind, point, way))
                 continue
             busy.add((row, periods * doubled))
-            begins += [(number, kind, point, periods * doubled, sign) for sign in ((1.0,) if kind == "flip" else (1.0, -1.0))]
+            begins.append((number, kind, point, periods * doubled, way))
         if not begins:
             return
-        numbers, kinds, points, periods_of, signs = (list(each) for each in zip(*begins, strict=True))
-        found, good = self._beside(joined(points), np.array(kinds), np.array(periods_of), np.array(signs))
+        numbers, kinds, points, periods_of, ways = (list(each) for each in zip(*begins, strict=True))
+        found, good = self._beside(joined(points), np.array(kinds), np.array(periods_of), np.array(ways))
+        good = np.flatnonzero(good)
+        if good.size:
+            trial = replace(self.problem, row=self.problem.row[np.array(numbers)], periods=np.array(periods_of))
+            good = good[~on_branches(self.problem, self.sides, trial, found.take(good))]
         self.follow([
             _Start(int(self.problem.row[numbers[i]]), found.take(np.array([i])), periods_of[i], kinds[i], numbers[i], both=False)
-            for i in np.flatnonzero(good)
+            for i in good
         ])  # fmt: skip
 
     def _halved(self) -> None:
@@ -243,7 +253,7 @@ class _Collector:
     def _beside(self, points: Points, kinds: np.ndarray, periods: np.ndarray, signs: np.ndarray) -> tuple[Points, np.ndarray]:
         """The first points of branches that begin at flips and branch points (N), and whether each was found."""
         count, n = len(points), points.jacobian.shape[1]
-        flips = kinds == "flip"
+        flips = kinds == FLIP
         values, vectors = np.linalg.eig(points.jacobian)
         nearest = np.argmin(np.abs(values - np.where(flips, -1.0, 1.0)[:, None]), axis=1)
         along = np.real(vectors[np.arange(count), :, nearest])
@@ -306,6 +316,8 @@ class _Collector:
             row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
             omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
             found.append(Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points)))
+        for i, place in seen_before(self.problem, found):  # special points are those of the first branch on which they lie
+            found[i].kinds[place] = ""
         return found
 
     def _together(self, number: int) -> tuple[Points, list[str], tuple[str, str]]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, joined, multipliers
+from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, bordered, joined, multipliers, solved, tangents
 
-GRAZING, BRANCH_POINT = "grazing", "branch point"
+GRAZING, BRANCH_POINT, FLIP = "grazing", "branch point", "flip"
 LOCATED = 1e-12  # width in u of the bracket around a located point
 _APART = 1e-6  # points at both sides of a grazing that are farther apart than this in u lie on different branches
 _HALVINGS, _MOST_ROOTS = 60, 40
+_OFF, _OFF_CORNER = 0.02, 0.1  # most of a step by which a branch may be off its cubic; with a change of the events in the step
+_ZERO = 1e-3  # part of the values at the ends of a step below which a test counts as zero
 _REAL = 1e-7  # imaginary part below which a multiplier counts as real
 
 
@@ -47,8 +49,37 @@ def _passes_zero(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return passes
 
 
-def between(problem: Problem, before: Points, after: Points) -> list[Found]:
-    """All special points of steps along branches, from `before` (N) to `after` (N)."""
+def smooth(problem: Problem, before: Points, after: Points) -> np.ndarray:
+    """Whether steps from `before` to `after` seem to lie on one branch, with one special point of a kind at most (N,).
+
+    Half of the way, the map is looked at on the cubic through both ends: the branch must be near, its events must be those of one of the
+    ends, and no test may have another sign there than at both ends. A step that passes over a fold and a grazing, or comes to the same
+    motion one period later, has ends that fit each other, multipliers included.
+    """
+    count = len(before)
+    guess = cubic(before, after, np.full(count, 0.5))
+    chord = after.u - before.u
+    length = np.linalg.norm(chord, axis=1)
+    along = chord / np.where(length > 0.0, length, 1.0)[:, None]
+    points, residual, facing, good = problem.images(before.places, guess)
+    apart = np.linalg.norm(solved(bordered(points, along), np.append(residual, np.zeros((count, 1)), axis=1)), axis=1)
+    points = replace(points, tangent=tangents(points, along))
+    same = np.all(before.signature == after.signature, axis=1)
+    known = np.all(points.signature == before.signature, axis=1) | np.all(points.signature == after.signature, axis=1)
+    fits = good & known & (apart < np.where(same, _OFF, _OFF_CORNER) * length)
+    for value in TESTS.values():
+        a, b, c = value(before), value(points), value(after)
+        fits &= ~(_passes_zero(a, b) & _passes_zero(b, c))
+    holds = (before.direction == 0.0, facing == 0.0, after.direction == 0.0)
+    comparable = (holds[0] == holds[1]) & (holds[1] == holds[2]) & (before.shift == after.shift) & (before.speed == after.speed)
+    return np.asarray(fits | ~comparable)
+
+
+def between(problem: Problem, before: Points, after: Points) -> tuple[list[Found], np.ndarray]:
+    """All special points of steps along branches, from `before` (N) to `after` (N), and whether each step has one that is none (N,).
+
+    A test that changes its sign without a zero, or with one where no periodic motion is, belongs to a step from a branch to another one.
+    """
     found: list[Found] = []
     parts: list[_Part] = []
     whole = _Part(np.arange(len(before)), before, after, np.zeros(len(before)), np.ones(len(before)))
@@ -65,7 +96,8 @@ def between(problem: Problem, before: Points, after: Points) -> list[Found]:
         whole = replace(whole, left=there, start=at).take(goes_on)
         if not len(whole.owner):
             break
-    return found + _smooth(problem, parts)
+    special, wrong = _smooth(problem, parts)
+    return found + special, np.isin(np.arange(len(before)), wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,28 +115,48 @@ class _Part:
         return _Part(self.owner[which], self.left.take(which), self.right.take(which), self.start[which], self.end[which])
 
 
-def _smooth(problem: Problem, parts: list[_Part]) -> list[Found]:
-    """The special points in parts of steps. All are located together."""
+def _smooth(problem: Problem, parts: list[_Part]) -> tuple[list[Found], np.ndarray]:
+    """The special points in parts of steps, located together, and the places of the steps in which one is none."""
     parts = [part for part in parts if part.owner.size]
     changes = [(kind, part.take(_passes_zero(value(part.left), value(part.right)))) for part in parts for kind, value in TESTS.items()]
     changes = [(kind, part) for kind, part in changes if part.owner.size]
+    none = np.zeros(0, dtype=int)
     if not changes:
-        return []
+        return [], none
     kinds = np.repeat([kind for kind, _ in changes], [len(part.owner) for _, part in changes])
     left, right = joined([part.left for _, part in changes]), joined([part.right for _, part in changes])
-    every = located(problem, left, right, kinds, TESTS)
+    points, at, good = located(problem, left, right, kinds, TESTS)
+    at_ends = np.maximum(np.abs(_tested(left, kinds, TESTS)), np.abs(_tested(right, kinds, TESTS)))
+    crossings = np.flatnonzero(kinds == BRANCH_POINT)
+    if crossings.size:
+        points = points.put(crossings, _nearer(problem, points.take(crossings)))
+    good = np.where(kinds == BRANCH_POINT, points.closes, good & (np.abs(_tested(points, kinds, TESTS)) < _ZERO * at_ends))
+    owner = np.concatenate([part.owner for _, part in changes])
+    crossed = owner[good & (kinds == BRANCH_POINT)]  # nor has it for the fold of a branch that merges
+    wrong = owner[~good & ~np.isin(owner, crossed)]
+    good &= (kinds != "Neimark-Sacker") | on_circle(points)  # the product of two real ones may be 1
     found: list[Found] = []
     stop = 0
     for kind, part in changes:
         these = np.arange(stop, stop := stop + len(part.owner))
-        points, at, good = every[0].take(these), every[1][these], every[2][these]
-        if kind == "Neimark-Sacker":  # not where the product of two real ones is 1
-            good &= on_circle(points)
-        if kind == BRANCH_POINT:  # Newton's method has no isolated solution there
-            good = np.ones_like(good)
-        places = part.start + at * (part.end - part.start)
-        found.append(Found(kind, part.owner[good], places[good], points.take(good), points.take(good), np.ones(good.sum(), bool)))
-    return found
+        these, ok = these[good[these]], good[these]
+        places = part.start + at[stop - len(part.owner) : stop] * (part.end - part.start)
+        here = points.take(these)
+        found.append(Found(kind, part.owner[ok], places[ok], here, here, np.ones(len(these), bool)))
+    return found, wrong
+
+
+def _nearer(problem: Problem, points: Points) -> Points:
+    """Points near crossings of branches after a step in which the direction that is singular there has no part, if they close better."""
+    n = points.jacobian.shape[1]
+    matrix = np.concatenate([points.jacobian - np.eye(n), points.slope], axis=2)
+    _, residual, _, good = problem.images(points.places, points.u)
+    left, values, right = np.linalg.svd(np.where(np.isfinite(matrix), matrix, 0.0), full_matrices=False)
+    part = np.einsum("nij,ni->nj", left, residual) / np.where(values > 0.0, values, np.inf)
+    part[:, -1] = 0.0
+    new, _, _, there = problem.images(points.places, points.u - np.einsum("nij,ni->nj", right, part))
+    better = good & there & (new.residual < points.residual)
+    return points.where(better, replace(new, tangent=points.tangent))
 
 
 def _tested(points: Points, kinds: np.ndarray, tests: Mapping[str, Value]) -> np.ndarray:
@@ -123,7 +175,7 @@ def on_circle(points: Points) -> np.ndarray:
     return there
 
 
-def _guess(left: Points, right: Points, part: np.ndarray) -> np.ndarray:
+def cubic(left: Points, right: Points, part: np.ndarray) -> np.ndarray:
     """Points on the cubic with the ends and tangents of steps, at a part of the way (N,)."""
     chord = right.u - left.u
     length = np.linalg.norm(chord, axis=1, keepdims=True)
@@ -155,7 +207,7 @@ def located(
 ) -> tuple[Points, np.ndarray, np.ndarray]:
     """The zeros of values along N steps (regula falsi, Illinois): the points, the part of the way, and whether each was found.
 
-    A point that was not found is the guess on the cubic through both ends.
+    A point where branches cross counts as not found: it lies on the cubic through both ends.
 
     Args:
         left, right: the ends of the steps. kinds: (N,) what is looked for in each, a key of `tests`. tests: values of points.
@@ -171,21 +223,29 @@ def located(
         a, b, fa, fb = low[todo], high[todo], at_low[todo], at_high[todo]
         part[todo] = middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
         ends = left.take(todo), right.take(todo)
-        guess = _guess(*ends, middle)
-        new, converged, _ = problem.correct(ends[0].places, guess, _planes(*ends, middle, _taken(within, todo)))
-        new = new.oriented(ends[1].u - ends[0].u)
+        guess = cubic(*ends, middle)
+        chord, planes = ends[1].u - ends[0].u, _planes(*ends, middle, _taken(within, todo))
+        new, converged, crosses = ends[0], np.zeros(todo.size, dtype=bool), kinds[todo] == BRANCH_POINT
+        for which in (np.flatnonzero(crosses), np.flatnonzero(~crosses)):
+            if not which.size:
+                continue
+            places = ends[0].places.take(which)
+            if crosses[which[0]]:  # Newton's method has no isolated solution there: the guess is as near as one comes
+                along = chord[which] / np.linalg.norm(chord[which], axis=1, keepdims=True)
+                new = new.put(which, replace(problem.images(places, guess[which])[0], tangent=along))
+            else:
+                found, converged[which], _ = problem.correct(places, guess[which], planes.take(which))
+                new = new.put(which, found.oriented(chord[which]))
         f = _tested(new, kinds[todo], tests)
         good[todo] = converged & np.isfinite(f)
-        if not good[todo].all():  # where branches cross, Newton's method has no isolated solution: the guess is as near as one comes
-            plain = problem.images(ends[0].places, guess)[0]
-            new = new.where(~good[todo], replace(plain, tangent=ends[0].tangent))
+        goes_on = np.isfinite(f) & (converged | crosses)
         points = points.put(todo, new)
         same = np.sign(f) == np.sign(fa)
         low[todo], at_low[todo] = np.where(same, middle, a), np.where(same, f, np.where(side[todo] < 0.0, 0.5 * fa, fa))
         high[todo], at_high[todo] = np.where(same, b, middle), np.where(same, np.where(side[todo] > 0.0, 0.5 * fb, fb), f)
         side[todo] = np.where(same, 1.0, -1.0)
         step = np.minimum(middle - a, b - middle) * width[todo]
-        todo = todo[good[todo] & (f != 0.0) & (step > LOCATED)]
+        todo = todo[goes_on & (f != 0.0) & (step > LOCATED)]
         if not todo.size:
             break
     return points, part, good

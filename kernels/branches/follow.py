@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens
+from kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens, smooth
 from kernels.branches.grazing import behind, differ
 from kernels.branches.problem import Plane, Points, Problem, joined
 
-LOST, MERGES = "lost", "merges"
-ENDS = ("bound", "closed", GRAZING, MERGES, LOST, "most points")  # why a branch ends
-NOTHING_MORE = ("bound", "closed", MERGES, "most points")  # ends behind which no other branch begins
+LOST, MERGES, CLOSED, KNOWN = "lost", "merges", "closed", "known"
+ENDS = ("bound", CLOSED, GRAZING, MERGES, KNOWN, LOST, "most points")  # why a branch ends
+NOTHING_MORE = ("bound", CLOSED, MERGES, KNOWN, "most points")  # ends behind which no other branch begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,12 @@ class Side:
         table, place = self.points[number]
         return table.take(np.array([place]))
 
+    def cut(self, last: int) -> None:
+        """End it at one of its points, behind which it is on a branch that is known."""
+        points = self.together().take(np.arange(last + 1))
+        self.table, self.kinds, self.end = points, self.kinds[: last + 1], KNOWN
+        self.points = [(points, place) for place in range(last + 1)]
+
     def together(self) -> Points:
         """The points as one table."""
         if self.table is None:
@@ -68,6 +74,8 @@ _STUCK = 1e-4  # length of a step from which on another section is tried
 _OF_RMS, _LARGER = 1.5, 3.0  # scale over the root mean square of the velocity; factor between two scales from which another one is taken
 _SECTIONS = 16  # sections that are compared
 _APART = 4  # points between two restarts
+_LOOKED = 1e-6  # length of a step from which half of its way is looked at
+_STRAIGHT = 1e-3  # part of a step by which the guess is off where that is not needed
 _WIDEST, _WIDE = 0.35, 0.15  # angles [rad] between tangents at the ends of a step: not allowed; the next step is not longer
 
 
@@ -177,6 +185,10 @@ class _Following:
         good &= np.isfinite(new.tangent).all(axis=1) & (np.linalg.norm(new.u - at.u, axis=1) < 3.0 * h)
         other = differ(new, at)
         good &= (turned < _WIDEST) | (h <= np.where(other, 10.0, 100.0) * self.steps.least)
+        straight = (count <= 2) & (np.linalg.norm(new.u - guess, axis=1) < _STRAIGHT * h)
+        far = np.flatnonzero(good & (h > _LOOKED) & ~straight)
+        if far.size:
+            good[far] = smooth(self.problem, at.take(far), new.take(far))
         return _Tried(active, at, new, good, bound, h, count, turned)
 
     def takes_long(self, tried: _Tried) -> np.ndarray:
@@ -192,14 +204,17 @@ class _Following:
         active, at, new, good, bound, h = tried.side, tried.before, tried.after, tried.good, tried.bound, tried.length.copy()
         sides, steps = self.sides, self.steps
         ends = np.full(active.size, "", dtype=object)
+        start = self.start.take(active)
+        back = good & _closed(at, new, start, h, self.lengths(active))
+        new = new.where(back, start)
         if good.any():
             accepted = np.flatnonzero(good)
-            stops = _record(self.problem, sides, active[accepted], at.take(accepted), new.take(accepted))
+            stops, wrong = _record(self.problem, sides, active[accepted], at.take(accepted), new.take(accepted), h[accepted] > _LOOKED)
             ends[accepted] = stops
+            good[accepted[wrong]] = False
         ends[good & bound & (ends == "")] = "bound"
         counts = self.lengths(active)
-        closed = good & (ends == "") & _closed(new, self.start.take(active), h, counts)
-        ends[closed] = "closed"
+        ends[good & back & (ends == "")] = CLOSED
         ends[good & (counts >= steps.most) & (ends == "")] = "most points"
         ends[~good & (h <= steps.least)] = LOST
         self.now = self.now.put(active[good], in_scale(new.take(good)))
@@ -263,16 +278,23 @@ def _bounded(at: Points, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return target, (there >= 1.0) | (there <= 0.0)
 
 
-def _closed(new: Points, start: Points, h: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Whether a branch is back at its start."""
+def _closed(at: Points, new: Points, start: Points, h: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Whether steps bring a branch back to its start, which is near their ends and ahead."""
     near = (np.linalg.norm(new.u - start.u, axis=1) < h) & (new.shift == start.shift) & (new.speed == start.speed)
-    closed: np.ndarray = near & (counts > 5) & (np.sum(new.tangent * start.tangent, axis=1) > 0.9)
+    ahead = (np.sum((start.u - at.u) * at.tangent, axis=1) > 0.0) & (np.sum(new.tangent * start.tangent, axis=1) > 0.9)
+    closed: np.ndarray = near & ahead & (counts > 5)
     return closed
 
 
-def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Points, after: Points) -> np.ndarray:
-    """Add the points of a step, with the special ones in it, to their sides; why a side ends there, or ""."""
-    found = between(problem, before, after)
+def _record(
+    problem: Problem, sides: list[Side], active: np.ndarray, before: Points, after: Points, shorter: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add the points of a step, with the special ones in it, to their sides.
+
+    Returns why a side ends there, or "", and the steps that are refused: those to another branch, where a `shorter` one may be tried.
+    """
+    found, wrong = between(problem, before, after)
+    wrong &= shorter
     ends = np.full(len(active), "", dtype=object)
     special: list[list[tuple[float, str, tuple[Points, int], bool]]] = [[] for _ in active]
     places = np.cumsum([0, *(len(each.points) for each in found)])
@@ -283,6 +305,8 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
     merges = _merging(problem, found)
     for place, owner in enumerate(active):
         side = sides[owner]
+        if wrong[place]:
+            continue
         for at, kind, point, goes_on in sorted(special[place], key=lambda one: one[0]):
             meets = (place, at) in merges and kind in (BRANCH_POINT, "fold")
             side.points.append(point)
@@ -296,7 +320,7 @@ def _record(problem: Problem, sides: list[Side], active: np.ndarray, before: Poi
         else:
             side.points.append((after, place))
             side.kinds.append("")
-    return ends
+    return ends, wrong
 
 
 def _restarted(problem: Problem, sides: list[Side], last: Points, ends: np.ndarray) -> tuple[Points, np.ndarray, np.ndarray]:

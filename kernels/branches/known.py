@@ -3,94 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.branches.follow import MERGES, Side
-from kernels.branches.problem import Places, Plane, Points, Problem
+from kernels.branches.events import BRANCH_POINT, FLIP, GRAZING, cubic
+from kernels.branches.follow import CLOSED, MERGES, Side
+from kernels.branches.problem import Plane, Points, Problem, joined
 
-_NEAR, _SAME = 0.05, 1e-6  # distances in u from a branch: of a motion that may lie on it, and that does
-_MERGED = 1e-4  # distance in s of the place where a branch merges from the special point where that is
+if TYPE_CHECKING:
+    from kernels.branches.collect import Branch
 
-
-@dataclass(frozen=True, slots=True)
-class _Passing:
-    """A place where a branch passes the parameter of a motion.
-
-    Attributes:
-        motion: number of the motion. shift: of the section of the branch. s: the place of the parameter.
-        places: where the unknowns of the branch are measured. y: (n,) the point between two points of the branch [m/s].
-    """
-
-    motion: int
-    shift: float
-    s: float
-    places: Places
-    y: np.ndarray
+_NEAR = 0.1  # distance from the chord of two rows, in its length, from which on a motion cannot lie between them: they turn by 0.35 at most
+_SAME = 1e-6  # distance in u of a motion from the branch on which it lies
+_BEHIND = 1e-4  # distance in u behind a grazing at which a branch is compared with others: they may be as near as `_SAME` at its start
+_SAME_PLACE, _SAME_MOTION = 1e-6, 0.02  # distances in s and over the speed of a special point from the same one on another branch
 
 
-def on_branches(problem: Problem, sides: list[list[Side]], trial: Problem, found: Points) -> np.ndarray:
-    """Whether motions lie on branches of their rows (N,).
+def on_branches(
+    problem: Problem, sides: Sequence[Sequence[Side]], trial: Problem, found: Points, without: Sequence[int] | None = None
+) -> np.ndarray:
+    """Whether motions lie on branches of their rows and periods, at any of their periods (N,).
 
     Args:
         problem: of the branches. sides: of each branch. trial: the problem in which the motions are points. found: the motions.
+        without: (N,) number of a branch with which each is not compared.
     """
     known = np.zeros(len(found), dtype=bool)
-    beside = [one for i in range(len(found)) for one in _passing(problem, sides, trial, found.take(np.array([i])), i)]
+    rows, periods = trial.row[found.branch], trial.periods[found.branch]
+    beside: list[tuple[int, Points, Points]] = []  # motion; left and right ends of the pieces of a side
+    for i in range(len(found)):
+        for number in np.flatnonzero((problem.row == rows[i]) & (problem.periods == periods[i])).tolist():
+            if without is None or number != without[i]:
+                beside += [(i, *pieces) for pieces in (_pieces(problem, side) for side in sides[number]) if len(pieces[0])]
     if not beside:
         return known
-    asked = list(dict.fromkeys((each.motion, each.shift) for each in beside))
+    asked = list(dict.fromkeys((i, float(shift)) for i, left, _ in beside for shift in np.unique(left.shift)))
     seen = dict(zip(asked, _sections(trial, found, asked), strict=True))
-
-    def apart(each: _Passing, y: np.ndarray) -> float:  # over its speed
-        return float(np.abs(seen[each.motion, each.shift] - y).max(axis=1).min() / each.places.speed[0])
-
-    near = [each for each in beside if not apart(each, each.y) > _NEAR]
-    if not near:
+    motions: list[int] = []
+    parts: list[tuple[Points, Points, np.ndarray, float]] = []  # ends of a piece, the motion in its unknowns, how far along
+    for i, left, right in beside:
+        for shift in np.unique(left.shift):
+            here = np.flatnonzero(left.shift == shift)
+            for place, z, at in _nearest(left.take(here), right.take(here), seen[i, float(shift)], found.u[i, -1]):
+                motions.append(i)
+                parts.append((left.take(here[[place]]), right.take(here[[place]]), z, at))
+    if not parts:
         return known
-    places = Places(*(np.concatenate(parts) for parts in zip(*(each.places for each in near), strict=True)))
-    s = np.array([each.s for each in near])
-    u = np.concatenate([np.stack([each.y for each in near]) / places.speed[:, None], s[:, None]], axis=1)
-    across = np.zeros_like(u)
-    across[:, -1] = 1.0
-    exact, ok, _ = problem.correct(places, u, Plane(across, s))
-    for i, each in enumerate(near):
-        known[each.motion] |= not ok[i] or apart(each, exact.y[i]) < _SAME
+    left, right = joined([one[0] for one in parts]), joined([one[1] for one in parts])
+    z, along = np.stack([one[2] for one in parts]), np.array([one[3] for one in parts])
+    chord = right.u - left.u
+    exact, ok, _ = problem.correct(left.places, cubic(left, right, along), Plane.through(z, chord / np.linalg.norm(chord, axis=1)[:, None]))
+    same = ok & (np.abs(exact.u - z).max(axis=1) < _SAME)
+    known[np.array(motions)[same]] = True
     return known
 
 
-def _passing(problem: Problem, sides: list[list[Side]], trial: Problem, point: Points, motion: int) -> list[_Passing]:
-    """Where branches of the row of a motion pass its parameter. `trial`: the problem in which `point` is a point."""
-    row, periods, s = trial.row[point.branch[0]], trial.periods[point.branch[0]], float(point.u[0, -1])
+def _pieces(problem: Problem, side: Side) -> tuple[Points, Points]:
+    """The ends of the pieces between rows of a side, at the same section and in the same scale each."""
+    points = side.together()
+    left, right = points.take(np.arange(len(points) - 1)), points.take(np.arange(1, len(points)))
+    moved = np.flatnonzero(left.shift != right.shift)
+    if moved.size:
+        some, target = left.take(moved), right.take(moved)
+        u, direction = problem.later(some, (target.shift - some.shift) % 1.0)
+        unknown = np.full_like(some.tangent, np.nan)  # there
+        left = left.put(moved, replace(some, u=u, direction=direction, shift=target.shift, tangent=unknown))
+    left = left.scaled(right.speed)
+    apart = np.flatnonzero(np.linalg.norm(right.u - left.u, axis=1) > 0.0)
+    return left.take(apart), right.take(apart)
+
+
+def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple[int, np.ndarray, float]]:
+    """Where motions (q, n) [m/s] at a place s may lie between rows: the nearest piece, their unknowns there, and how far along."""
     found = []
-    for number in np.flatnonzero((problem.row == row) & (problem.periods == periods)):
-        for side in sides[number]:
-            points = side.together()
-            at = points.u[:, -1]
-            for i in np.flatnonzero((at[:-1] - s) * (at[1:] - s) <= 0.0):
-                if points.shift[i] != points.shift[i + 1]:
-                    continue
-                part = 0.0 if at[i + 1] == at[i] else (s - at[i]) / (at[i + 1] - at[i])
-                y, after = points.take(np.array([i, i + 1])).y
-                found.append(_Passing(motion, float(points.shift[i]), s, points.places.take(np.array([i])), y + part * (after - y)))
+    chord = right.u - left.u
+    length = np.linalg.norm(chord, axis=1)
+    for one in y:
+        z = np.append(one / left.speed[:, None], np.full((len(left), 1), s), axis=1)
+        part = np.clip(np.sum((z - left.u) * chord, axis=1) / length**2, 0.0, 1.0)
+        off = np.linalg.norm(z - left.u - part[:, None] * chord, axis=1) / (_NEAR * length + _SAME)
+        place = int(np.argmin(np.nan_to_num(off, nan=np.inf)))
+        if off[place] < 1.0:
+            found.append((place, z[place], float(part[place])))
     return found
 
 
-def begins_here(problem: Problem, sides: list[list[Side]], row: int, periods: float, point: Points, parent: int) -> bool:
-    """Whether a branch with so many periods has ended or begun at this point already."""
-    for number in np.flatnonzero((problem.row == row) & (problem.periods == periods)):
-        if number == parent:
-            continue
-        for side in sides[number]:
-            first, last = side.point(0), side.point(-1)
-            if side.end == MERGES and abs(last.u[0, -1] - point.u[0, -1]) < _MERGED:
-                return True
-            for place in (first, last):
-                apart = np.append((place.y[0] - point.y[0]) / point.speed[0], place.u[0, -1] - point.u[0, -1])
-                if place.shift[0] == point.shift[0] and np.abs(apart).max() < _SAME:
-                    return True
-    return False
+def cut_where_known(problem: Problem, sides: Sequence[Sequence[Side]], new: Sequence[tuple[int, Side]]) -> None:
+    """End sides of new branches (number, side) where they come to another branch, which may be behind a grazing."""
+    probes: list[tuple[int, int, int, int]] = []  # place in `new`, row, last row that is kept, number of the branch
+    for place, (number, side) in enumerate(new):
+        points = side.together()
+        last = len(points) - 1
+        for i in (i for i, kind in enumerate(side.kinds) if kind == GRAZING):
+            away = np.flatnonzero(np.linalg.norm(points.u[i:] - points.u[i], axis=1) > _BEHIND)
+            if away.size and i + away[0] < last:
+                probes.append((place, i + int(away[0]), i, number))
+        if side.end not in (MERGES, GRAZING, CLOSED) and last > 0:
+            probes.append((place, last, last - 1, number))
+    others = [(int(problem.row[number]), float(problem.periods[number])) for number, each in enumerate(sides) if each]
+    probes = [one for one in probes if others.count((int(problem.row[one[3]]), float(problem.periods[one[3]]))) > 1]
+    if not probes:
+        return
+    points = joined([new[place][1].point(row) for place, row, _, _ in probes])
+    known = on_branches(problem, sides, problem, points, [number for _, _, _, number in probes])
+    for (place, _, kept, _), is_known in zip(reversed(probes), known[::-1], strict=True):
+        if is_known:
+            new[place][1].cut(kept)
+
+
+def seen_before(problem: Problem, found: Sequence[Branch]) -> list[tuple[int, int]]:
+    """Branch points (number of the branch, row) that are flips or branch points of a branch before it, or earlier on the same branch."""
+    special = [
+        (number, i, kind) for number, branch in enumerate(found) for i, kind in enumerate(branch.kinds) if kind in (FLIP, BRANCH_POINT)
+    ]
+    if not any(kind == BRANCH_POINT for _, _, kind in special):
+        return []
+    points = joined([found[number].points.take(np.array([i])) for number, i, _ in special])
+    whole = _sections(problem, points, [(place, 0.0) for place in range(len(special))])
+    again = []
+    for place, (number, i, kind) in enumerate(special):
+        for before, (other, _, of) in enumerate(special[:place] if kind == BRANCH_POINT else []):
+            if found[other].row != found[number].row or (other == number and of == FLIP):
+                continue
+            apart = np.abs(whole[before] - whole[place][0]).max(axis=1).min() / points.speed[place]
+            if abs(points.u[before, -1] - points.u[place, -1]) < _SAME_PLACE and apart < _SAME_MOTION:
+                again.append((number, i))
+                break
+    return again
 
 
 def _sections(problem: Problem, motions: Points, asked: Sequence[tuple[int, float]]) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ from kernels.branches.section_map import SectionMap
 
 CONVERGED, STALLED = 1e-11, 1e-8  # Newton steps in u that end the iteration: at once; where the steps do not get smaller any more
 RESIDUAL = 1e-10  # of G where they do not get smaller: between the two maps at a grazing Newton's method goes to and fro
+CLOSES = 1e-8  # largest G of a motion that counts as periodic
 MOST_STEPS = 8
 FARTHEST = 0.5  # largest Newton step in u
 SIGNATURE = ("entries", "slip_phases", "stops")  # what one period of a motion consists of; a touch of a wall is an entry too
@@ -46,8 +47,8 @@ class Points:
 
     Attributes:
         branch, direction, shift, speed: see `Places`. u: (N, n + d) unknowns. tangent: (N, n + d) unit vector
-            along the branch. jacobian: (N, n, n) of P^q. slope: (N, n, d) derivatives of G by s. signature: (N, k) counts of `SIGNATURE`.
-        observables: name -> (N,).
+            along the branch. residual: (N,) largest component of G. jacobian: (N, n, n) of P^q. slope: (N, n, d) derivatives of G by s.
+        signature: (N, k) counts of `SIGNATURE`. observables: name -> (N,).
     """
 
     branch: np.ndarray
@@ -56,6 +57,7 @@ class Points:
     shift: np.ndarray
     speed: np.ndarray
     tangent: np.ndarray
+    residual: np.ndarray
     jacobian: np.ndarray
     slope: np.ndarray
     signature: np.ndarray
@@ -71,6 +73,11 @@ class Points:
         return Places(self.branch, self.direction, self.shift, self.speed)
 
     @property
+    def closes(self) -> np.ndarray:
+        """Whether the motions repeat after their periods, to `CLOSES` (N,)."""
+        return np.asarray(self.residual <= CLOSES)
+
+    @property
     def y(self) -> np.ndarray:
         """The points of the section (N, n) [m/s]."""
         return np.asarray(self.u[:, : self.jacobian.shape[1]] * self.speed[:, None])
@@ -81,7 +88,8 @@ class Points:
         factor = np.where(np.arange(self.u.shape[1]) < n, (self.speed / speed)[:, None], 1.0)
         tangent = self.tangent * factor
         tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
-        return replace(self, u=self.u * factor, speed=speed, tangent=tangent, slope=self.slope * factor[:, :n, None])
+        residual = self.residual * factor[:, 0]
+        return replace(self, u=self.u * factor, speed=speed, tangent=tangent, residual=residual, slope=self.slope * factor[:, :n, None])
 
     def take(self, which: np.ndarray) -> Points:
         """Those of some places, or of a mask."""
@@ -185,8 +193,10 @@ class Problem:
         counts = [np.nan_to_num(found.observables[name], nan=-1.0) for name in SIGNATURE if name in found.observables]
         slope = found.by_parameters * (self.rate(s) / speed)[:, None, :]
         signature = np.stack(counts, axis=1).round().astype(int)
-        points = Points(branch, u, direction, shift, speeds, np.zeros_like(u), found.by_point, slope, signature, found.observables)
-        return points, found.y / speed - u[:, :n], found.direction, found.good
+        residual = found.y / speed - u[:, :n]
+        largest = np.abs(residual).max(axis=1)
+        points = Points(branch, u, direction, shift, speeds, np.zeros_like(u), largest, found.by_point, slope, signature, found.observables)
+        return points, residual, found.direction, found.good
 
     def observed(self, points: Points) -> Points:
         """The same points with their statistics."""
@@ -231,8 +241,8 @@ class Problem:
             step = -solved(bordered(points, normals[todo]), np.concatenate([residual, apart], axis=1))
             size = np.abs(step).max(axis=1)
             alike = (facing == 0.0) == (direction[todo] == 0.0)
-            still = (size <= STALLED) & (size >= 0.5 * before[todo]) & (np.abs(residual).max(axis=1) <= RESIDUAL)
-            ends = alike & ((size <= CONVERGED) | still)
+            still = (size <= STALLED) & (size >= 0.5 * before[todo]) & (points.residual <= RESIDUAL)
+            ends = alike & (((size <= CONVERGED) & points.closes) | still)
             best = points if best is None else _stored(best, todo, points)
             found[todo] = good & ends
             goes_on = good & ~ends & (size <= FARTHEST) & ((size < 2.0 * before[todo]) | ~alike)

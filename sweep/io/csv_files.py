@@ -45,6 +45,8 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
 
     start = find_header(path)
     end = check_lines(path, start)
+    if start >= path.stat().st_size:
+        raise UnreadableError("it is empty: its first line names its columns")
     uneven: list[csv.InvalidRow] = []
 
     def keep(row: csv.InvalidRow) -> str:

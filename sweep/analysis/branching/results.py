@@ -55,7 +55,10 @@ SPECIAL = (
     "fold, flip (the period doubles), Neimark-Sacker, branch point (branches cross), grazing (a contact or a rest begins or ends), or empty"
 )
 PASSAGE = "of a grazing: the branch passes through, turns back (in the parameter), or ends (no motion on either side); or empty"
-ENDS = "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), lost, most points, or start"
+ENDS = (
+    "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), known (it goes on as a branch "
+    "that is listed already), lost (no motion that closes was found behind it), most points, or start"
+)
 CURVE_ENDS = (
     "bound (of a parameter), closed, resonance (the multipliers become real), other events (another contact or rest changes as well), "
     "lost, or most points"

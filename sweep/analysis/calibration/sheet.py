@@ -61,7 +61,8 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         return None
     try:
         names, pieces = READERS[path.suffix.lower()](path)
-        table = pa.concat_tables(limited(pieces, path), promote_options="permissive")
+        parts = list(limited(pieces, path))
+        table = pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({name: [] for name in names})
     except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None

@@ -139,7 +139,7 @@ REFUSED = {
     "an unknown unit": (csv(header="time [jiffys],acceleration"), ["'jiffys', as the header says, is no unit of time"]),
     "a row": (csv(TIMES[:1], SHAKE[:1]), ["has 1 row: a record has at least 2"]),
     "nothing": (csv([], []), ["has 0 rows: a record has at least 2"]),
-    "an empty file": ("", ["cannot read", "Empty CSV"]),
+    "an empty file": ("", ["cannot read", "it is empty"]),
     "rows of unlike length": (csv() + "3,4,5\n", ["cannot read", "line 203: '3,4,5' has 3 cells, and the header 2"]),
     "a record that is too short": (
         csv(TIMES[:150], SHAKE[:150]),

@@ -1,0 +1,101 @@
+"""Branches of maps whose motions are known: each motion is on one branch once, closes, and no step passes over a fold."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from kernels.branches.collect import Branch
+from tests.kernels.branches.test_normal_forms import Form, followed, special
+
+TWO = 0.3  # multiplier of the second coordinate
+
+
+def one(form: Form) -> Form:
+    """A map of the plane that is `form` of the first coordinate."""
+    return lambda y, at: np.stack([form(y[:, 0], at), TWO * y[:, 1]], axis=1)
+
+
+def bubble(y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """x (1 - x) times a factor that is largest at 0: periods 1, 2 and 4 follow each other, and go back in the opposite order."""
+    return (3.5 - 1.2 * at**2) * y * (1.0 - y)
+
+
+def island(y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Fixed points on a circle around 0."""
+    return y + 0.5 * (0.25 - y**2 - at**2)
+
+
+def crossed_circle(y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Fixed points y = 0, and a circle around 0 that crosses this line twice."""
+    return y + y * (0.25 - y**2 - at**2)
+
+
+def narrow(y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Fixed points at = y - 0.004 tanh(y / 0.001), which turn back twice within a tenth of the largest step."""
+    return y + 0.5 * (at - y + 0.004 * np.tanh(y / 0.001))
+
+
+def orbit(form: Form, branch: Branch) -> np.ndarray:
+    """Rows of a branch in the plane of parameter and first coordinate, at all its periods (q, N, 2)."""
+    y, found = branch.y, []
+    for _ in range(branch.periods):
+        found.append(np.stack([branch.value, y[:, 0]], axis=1))
+        y = form(y, branch.value)
+    np.testing.assert_allclose(y, branch.y, atol=1e-8)  # it closes
+    return np.array(found)
+
+
+def apart(form: Form, branch: Branch, other: Branch) -> np.ndarray:
+    """Distance of each row of a branch from the lines between the rows of another one at any of its periods (N,)."""
+    nearest = np.full(len(branch.value), np.inf)
+    here = np.stack([branch.value, branch.y[:, 0]], axis=1)
+    for line in orbit(form, other):
+        a, chord = line[:-1], np.diff(line, axis=0)
+        part = np.clip(np.sum((here[:, None] - a) * chord, axis=2) / np.maximum(np.sum(chord**2, axis=1), 1e-300), 0.0, 1.0)
+        nearest = np.minimum(nearest, np.linalg.norm(here[:, None] - a - part[:, :, None] * chord, axis=2).min(axis=1))
+    return nearest
+
+
+def test_branches_between_two_flips_are_followed_once_at_each_doubling() -> None:
+    found = followed(one(bubble), (1.0 - 1.0 / (3.5 - 1.2 * 0.81), 0.0), -0.9, periods=4)
+    assert [branch.periods for branch in found] == [1, 2, 4]
+    for branch, r in zip(found, (3.0, 1.0 + math.sqrt(6.0), None), strict=True):
+        expected = [] if r is None else [-math.sqrt((3.5 - r) / 1.2), math.sqrt((3.5 - r) / 1.2)]
+        assert [kind for kind, _ in special(branch)] == ["flip"] * len(expected)
+        np.testing.assert_allclose(sorted(value for _, value in special(branch)), expected, atol=1e-9)
+    assert [branch.ends for branch in found] == [("bound", "bound"), ("start", "merges"), ("start", "merges")]
+    for branch, other in itertools.combinations(found, 2):
+        assert (apart(one(bubble), branch, other) < 1e-6).mean() < 0.1  # but where they begin and end
+
+
+def test_a_closed_branch_is_not_followed_backwards_too() -> None:
+    (branch,) = followed(one(island), (0.3, 0.0), -0.4, periods=1)
+    angle = np.unwrap(np.arctan2(branch.y[:, 0], branch.value))
+    assert abs(angle[-1] - angle[0]) == pytest.approx(2.0 * math.pi, abs=0.1)
+    assert (np.abs(np.diff(angle)) > 0.0).all()
+    assert [kind for kind, _ in special(branch)] == ["fold", "fold"]
+    np.testing.assert_allclose(sorted(value for _, value in special(branch)), [-0.5, 0.5], atol=1e-10)
+
+
+def test_a_branch_that_crosses_another_one_twice_is_followed_once_and_its_crossings_count_once() -> None:
+    line, circle = followed(one(crossed_circle), (0.0, 0.0), -0.9, periods=1)
+    assert [(kind, round(value, 8)) for kind, value in sorted(special(line), key=lambda each: each[1])] == [
+        ("branch point", -0.5),
+        ("branch point", 0.5),
+    ]
+    np.testing.assert_allclose(circle.value**2 + circle.y[:, 0] ** 2, 0.25, atol=1e-8)
+    angle = np.unwrap(np.arctan2(circle.y[:, 0], circle.value))
+    assert abs(angle[-1] - angle[0]) == pytest.approx(2.0 * math.pi, abs=0.1)
+    assert {kind for kind, _ in special(circle)} <= {"fold"}
+
+
+def test_a_step_over_two_folds_is_made_shorter() -> None:
+    (branch,) = followed(one(narrow), (-0.5, 0.0), -0.496, periods=1)
+    assert [kind for kind, _ in special(branch)] == ["fold", "fold"]
+    y = 0.001 * math.atanh(math.sqrt(0.75))
+    expected = 0.004 * math.sqrt(0.75) - y
+    np.testing.assert_allclose(sorted(value for _, value in special(branch)), [-expected, expected], atol=1e-10)
