@@ -86,8 +86,9 @@ def simulate(
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
     any order; with rigid friction, second derivatives of `max_slip_speed` leave out how the instant of the peak moves. Derivatives of a
-    time scheme are those of its computed steps, which miss jumps of the force (mu_s > mu_d). In stick they are 0; with k_t, where the
-    contact creeps, only those of wear. One-sided derivatives differ at a regime boundary only if the motion itself has a kink there.
+    time scheme are those of its computed steps. Where the force jumps (at entries, and where slip begins with mu_s > mu_d) they follow the
+    instant, to first order in the step. In stick they are 0; with k_t, where the contact creeps, only those of wear. One-sided derivatives
+    differ at a regime boundary only if the motion itself has a kink there.
     Counts and codes have derivative 0.
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as

@@ -136,6 +136,14 @@ class FrictionLaw:
         """
         return since
 
+    def late(self, step: SupportStep) -> tuple[Array, Array] | None:  # noqa: ARG002
+        """The fractions of a step at which slip begins and ends within it, as numbers 0 with their derivatives; None where not known."""
+        return None
+
+    def lacking(self, step: SupportStep) -> Array | None:  # noqa: ARG002
+        """What the impulse of a step lacks where the force jumps within it [N s]: 0, with a derivative. None if it never jumps."""
+        return None
+
     def rubs(self, step: SupportStep) -> Rubbed | None:  # noqa: ARG002
         """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
         return None

@@ -132,7 +132,7 @@ class ImpactSliding(NamedTuple):
         if way:
             way = fusion_barrier(*way)
         tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed)
-        force = self._forces(normal, tangential, outward)
+        force = self.forces(normal, tangential, outward)
         total = tuple(before + each for before, each in zip(memory.way, way, strict=True))
         speed = size(tangential_speed, normal)
         return force, Touch(depth, pull, normal, tangential, elongation, slips, rate, speed, place, force, total)
@@ -198,7 +198,7 @@ class ImpactSliding(NamedTuple):
         )
         return force, stretched, slides
 
-    def _forces(self, normal: Array, tangential: Vector, outward: Vector) -> Vector:
+    def forces(self, normal: Array, tangential: Vector, outward: Vector) -> Vector:
         """Forces along the axes of the support [N]."""
         if self.kind.obstacle != RING:
             return (-outward[0] * normal, *tangential)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from kernels.contact.friction_law import FrictionLaw, SupportStep
 from kernels.contact.grip import BRIEFLY, Grip, new_grip
 from kernels.numerics.numbers import Array, unit
+from kernels.numerics.tangents import only_tangent
 from kernels.observables.slip import holds_to
 
 # Below this slip speed [m/s] the law tries to stick, as the tool that SDND104 validates does.
@@ -37,6 +38,28 @@ class SpringAndDamper(FrictionLaw):
     def largest_hold(self, step: SupportStep) -> tuple[Array, ...]:
         """Largest friction force of a contact that holds [N] over a step, as coefficients of a polynomial."""
         raise NotImplementedError
+
+    def _slip_begins(self, step: SupportStep) -> tuple[Array, Array]:
+        """The fraction of a step at which slip begins, 0 where it does not begin within the step, and the static limit there [N]."""
+        before, after = step.before, step.after
+        way = jnp.sign(after.slip_state)
+        hold = self.largest_hold(step)
+        left = hold[0] + way * self.force(before, step.v0)
+        lacks = -sum(hold[1:], start=hold[0]) - way * (before.spring - self.k_t * step.slid - self.c_t * step.v1)
+        begins = after.slips & ~before.slips & ~before.is_away & (left >= 0.0) & (lacks >= 0.0) & (left + lacks > 0.0)
+        part = jnp.where(begins, left / jnp.where(begins, left + lacks, 1.0), 0.0)
+        return part, sum((each * part**place for place, each in enumerate(hold)), start=0.0 * part)
+
+    def late(self, step: SupportStep) -> tuple[Array, Array]:
+        """The fractions of a step at which slip begins and ends (see `FrictionLaw.late`): a slip ends where the velocity is 0."""
+        ends = step.before.slips & ~step.after.slips & ~step.after.is_away & (step.v0 * step.v1 < 0.0)
+        end = jnp.where(ends, step.v0 / jnp.where(ends, step.v0 - step.v1, 1.0), 0.0)
+        return only_tangent(self._slip_begins(step)[0]), only_tangent(end)
+
+    def lacking(self, step: SupportStep) -> Array:
+        """What the impulse of a step lacks where slip begins within it: the force falls to that of slip (see `FrictionLaw.lacking`)."""
+        part, limit = self._slip_begins(step)
+        return -only_tangent(part) * step.h * jnp.sign(step.after.slip_state) * (limit - jnp.abs(step.after.spring))
 
     def lets_go_at(self, step: SupportStep, course: Any, speed: Any, since: Array) -> Array:
         """The fraction of a step at which the force of spring and damper reaches the static limit (see `FrictionLaw.lets_go_at`)."""

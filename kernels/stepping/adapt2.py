@@ -40,4 +40,10 @@ def jumped(s: StepState, change: Array) -> StepState:
     return s._replace(a=s.a + change, own=(v_half, h), slack=slack)
 
 
-ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency(), jumped=jumped)
+def kicked(s: StepState, change: Callable[[Array], Array]) -> StepState:
+    """The state whose velocity has changed; the next step goes on from v_half."""
+    v_half, h = s.own
+    return s._replace(v=change(s.v), own=(change(v_half), h))
+
+
+ADAPT2 = Stepper(fractions=(1.0,), start=start, step=step, control=ByFrequency(), jumped=jumped, kicked=kicked)

@@ -67,4 +67,4 @@ def _onward(s: StepState, weighed: Array, change: Array, slow: Array, by: Array)
     return ((weighed + change) * by, None) if s.slack is None else s.faster((change - slow * s.v) * by)
 
 
-DEVOGELAERE = Stepper(fractions=(0.5, 1.0), start=start, step=step, remembers=True, degree=3)
+DEVOGELAERE = Stepper(fractions=(0.5, 1.0), start=start, step=step, remembers=True, undamped=True, degree=3)

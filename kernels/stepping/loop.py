@@ -30,7 +30,7 @@ from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, choice, of_type
 from kernels.observables import block_means, impacts
 from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import dense_output, observe_friction, observe_links, observe_statistics, observe_wall, two_level_sums
+from kernels.stepping import dense_output, observe_friction, observe_links, observe_statistics, observe_wall, saltation, two_level_sums
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.dense_output import Polynomial
@@ -322,12 +322,14 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
-    rubs = setup.body.friction.rubs_between(_against(setup.body.friction, run.state, trial, h, swings), starts, ends)
+    against = _against(setup.body.friction, run.state, trial, h, swings)
+    rubs = setup.body.friction.rubs_between(against, starts, ends)
     sums = _observe(
+        stepper,
         setup,
         run,
         trial,
-        observe_friction.SlipPart(duration, inside, rubs),
+        observe_friction.SlipPart(duration, inside, rubs, late=setup.body.friction.late(against)),
         (done / rate).astype(h.dtype),
         h,
         observe_wall.WindowPart(starts, ends),
@@ -341,7 +343,8 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
-    return StepRun(Counted(jnp.minimum(done + 1.0, whole), turned), trial.state, sums)
+    state = _kicked(stepper, setup, run.state, trial, h, swings)
+    return StepRun(Counted(jnp.minimum(done + 1.0, whole), turned), state, sums)
 
 
 def turned_to(setup: StepSetup, number: Array) -> Turned:
@@ -395,6 +398,12 @@ def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings
     if law.belt is None:
         return SupportStep(h, before.v, trial.state.v, trial.moved, swings, *memories)
     return SupportStep(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
+
+
+def _kicked(stepper: Stepper, setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> StepState:
+    """The state after a step whose velocity has the derivative by the instants at which forces jump; see `saltation`."""
+    change = saltation.of_oscillator(setup.body, before, trial.state, _against(setup.body.friction, before, trial, h, swings))
+    return trial.state if change is None else saltation.kicked(stepper, trial.state, change)
 
 
 def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
@@ -462,15 +471,16 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # its energies count only if the step is inside the window
-    part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs)
+    against = _against(setup.body.friction, run.state, trial, h, swings)
+    late = setup.body.friction.late(against)
+    part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs, late=late)
     course, inner = course_of(stepper, run.state, trial, h), None
     if course is not None:
-        against = _against(setup.body.friction, run.state, trial, h, swings)
         slid = course if setup.body.friction.belt is None else course + dense_output.line(0.0 * h, -h * setup.body.friction.belt)
         rubs, slips = observe_friction.along(setup.body.friction, against, slid)
         part = part._replace(rubbed=rubs, within=slips)
     span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
-    sums = _observe(setup, run, trial, part, clock.t.astype(h.dtype), h, span, course)
+    sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest
@@ -487,6 +497,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
+    trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, swings))
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
         trial = trial._replace(state=stepper.jumped(trial.state, jump * setup.body.by_mass))
@@ -535,13 +546,17 @@ def _settled(setup: StepSetup, trial: Trial) -> Trial:
 
 
 def _observe(
-    setup: StepSetup, run: StepRun, trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart,
+    stepper: Stepper, setup: StepSetup, run: StepRun,
+    trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart,
     course: Polynomial | None = None,
 ) -> StepSums:  # fmt: skip
     """Sums after a step of `h` [s] from the time `since` [s], along a `course` if that is curved. `part` is in the window, by `bounds`."""
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
-    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, run.state, trial.state, since, h, bounds, course)
+    before = run.state
+    if stepper.undamped:
+        before = before._replace(a=before.a - setup.body.drag * before.v)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, before, trial.state, since, h, bounds, course)
     links = observe_links.update(run.sums.links, setup.body, run.state, trial.state, trial.moved, h, bounds, course is not None)
     return StepSums(friction, shocks, links=links, totals=run.sums.totals)

@@ -5,6 +5,7 @@ Forces are linear over a step, as for the stop (`observe_wall`): where a force b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from kernels.models.outputs import OBSERVED
 from kernels.models.supports import named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
+from kernels.numerics.tangents import only_tangent, with_tangent_of
 from kernels.stepping.observe_wall import WindowPart
 
 
@@ -100,6 +102,16 @@ def update(
     slipping, dragged = _slip(group, before, after, begun)
     slips = after.slips * pressed * slipping
     one, other = size(before.tangential, share), size(after.tangential, share)
+    begins_later = pushes & ~pushed  # the way of such a step is that in contact
+    of_way = jnp.where(begins_later, share / jnp.where(begins_later & (place < 1.0), 1.0 - place, 1.0), share)
+    entry, grip = begun.normal, size(begun.tangential, share)  # the forces that the step begins with, in derivatives
+    late = only_tangent(jnp.where(begun.held & (after.slips > 0.5), slipping, 0.0))  # slip that begins earlier
+    limit = before.normal + (1.0 - slipping) * (after.normal - before.normal)
+
+    def mean(of: Callable[[Array, Array], Array], first: Array, begins: Array, last: Array, jump: Array | float = 0.0) -> Array:
+        """A mean over the contact, of a line from `first`, with the derivative of one from `begins`, less a `jump` where slip begins."""
+        return with_tangent_of(pressed * (of(begins, last) - late * jump), pressed * of(first, last))
+
     rubbed = [begun.normal * before.speed, after.normal * after.speed]
     rubbed[0], slow = (low + (1.0 - slipping) * (high - low) for low, high in (rubbed, (before.speed, after.speed)))
     held = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
@@ -114,19 +126,23 @@ def update(
 
     added = Added(
         wear=sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]),
-        friction=sums.added.friction + held * jnp.minimum(share, 1.0),
+        friction=sums.added.friction + with_tangent_of(held * jnp.minimum(of_way, 1.0), held * jnp.minimum(share, 1.0)),
         impact=sums.added.impact + pressed * group.c_n * 0.5 * (before.rate * before.rate + after.rate * after.rate),
         slid=sums.added.slid + slips * 0.5 * (slow + after.speed),
         pressed=sums.added.pressed + pressed,
         impacts=sums.added.impacts + within(place, entered),
-        impulse=sums.added.impulse + 0.5 * pressed * (before.normal + after.normal),
-        normal_square=sums.added.normal_square + pressed * _square(before.normal, after.normal),
-        rubbing=sums.added.rubbing + 0.5 * pressed * (one + other),
-        rubbing_square=sums.added.rubbing_square + pressed * _square(one, other),
+        impulse=sums.added.impulse + mean(_half, before.normal, entry, after.normal),
+        normal_square=sums.added.normal_square + mean(_square, before.normal, entry, after.normal),
+        rubbing=sums.added.rubbing + mean(_half, one, grip, other, (group.mu_s - group.mu_d) * limit),
+        rubbing_square=sums.added.rubbing_square
+        + mean(_square, one, grip, other, (group.mu_s * group.mu_s - group.mu_d * group.mu_d) * limit * limit),
         displacement_square=sums.added.displacement_square + length * squares,
     )
     whole = pushed & pushes
-    extremes = _extremes(sums.extremes, before, after, (one, other), whole, part)
+    # a force that is largest at an entry is largest there, however late that is in its step
+    largest = with_tangent_of(jnp.where(entered, entry, after.normal), after.normal)
+    other = with_tangent_of(jnp.where(entered, grip, other), other)
+    extremes = _extremes(sums.extremes, before, after._replace(normal=largest), (one, other), whole, part)
     if sums.peak is None:
         return ContactSums(added, extremes)
     largest = jnp.maximum(sums.peak, after.normal)
@@ -237,6 +253,11 @@ def _extremes(was: Extremes, before: Touch, after: Touch, rubs: Vector, whole: A
 def _crossing(low: Array, high: Array) -> Array:
     """The fraction of the step, in [0, 1], at which a line from `low` to `high` crosses 0."""
     return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
+
+
+def _half(low: Array, high: Array) -> Array:
+    """Mean of a line from `low` to `high`."""
+    return 0.5 * (low + high)
 
 
 def _square(low: Array, high: Array) -> Array:

@@ -15,6 +15,7 @@ from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
 from kernels.contact.grip import UNMOVED, Grip
 from kernels.contact.penalised import SLIP_SPEED_FLOOR
 from kernels.numerics.numbers import Array, choice
+from kernels.numerics.tangents import moved_with
 from kernels.observables import regime, rubbing, slip
 from kernels.observables.interval import Interval
 from kernels.stepping import dense_output
@@ -46,12 +47,14 @@ class SlipPart(NamedTuple):
     Attributes:
         duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
         within: what slips in it, where that is known better than for the step as a whole; else None.
+        late: where slip begins and ends within it (see `FrictionLaw.late`).
     """
 
     duration: Array
     displacement: Array
     rubbed: Rubbed | None = None
     within: SlipWithin | None = None
+    late: tuple[Array, Array] | None = None
 
 
 class SlipWithin(NamedTuple):
@@ -103,6 +106,14 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
     touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
     stuck, slid, top = jnp.where(after.slips, 0.0, touching), jnp.abs(rubbed.slid), jnp.abs(speed)
+    if part.late is not None and part.within is None and rubbed.always is None:  # the step counts as a whole: not in derivatives
+        begins_at, ends_at = part.late
+        stuck = moved_with(stuck, (begins_at - ends_at) * touching)
+        slid = moved_with(slid, -begins_at * slid)
+        rubbed = rubbed._replace(
+            wear=None if rubbed.wear is None else moved_with(rubbed.wear, -begins_at * rubbed.wear),
+            friction=None if rubbed.friction is None else moved_with(rubbed.friction, -begins_at * rubbed.friction),
+        )
     if part.within is not None:
         some = part.within.share > 0.0
         # a step that lands slipping after its middle has no share, and does not stick

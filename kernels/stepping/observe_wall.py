@@ -13,9 +13,10 @@ import jax.numpy as jnp
 
 from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array, choice
+from kernels.numerics.tangents import with_tangent_of
 from kernels.observables import impacts
 from kernels.observables.push import Push, Within
-from kernels.stepping import dense_output
+from kernels.stepping import dense_output, saltation
 from kernels.stepping.dense_output import Polynomial
 from kernels.stepping.scheme import Body, StepState
 
@@ -110,6 +111,9 @@ def push(
     instant = since + h * place
     x0, x = side * start.x, side * end.x  # back at x = 0, or at a face beyond it
     homeward = crossing(x0, x)
+    entering, _, span, _ = saltation.entry_of_wall(wall, before, start, end)
+    begins = jnp.where(entering, saltation.force_at_entry(wall, before, span, h), before.force)  # what derivatives know
+    largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
 
     def within(part: WindowPart) -> Within:
         first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
@@ -126,15 +130,15 @@ def push(
             event=(part.start <= place) & (place < part.end),
             back=(part.start <= homeward) & (homeward < part.end),
             struck=(part.start <= struck) & ((struck < part.end) | (part.end >= 1.0)),
-            force=at_ends(before.force, after.force),
+            force=at_ends(before.force, largest),
             pressed=pressed,
-            impulse=0.5 * pressed * (before.force + after.force),
+            impulse=with_tangent_of(pressed * (0.5 * (begins + after.force)), pressed * (0.5 * (before.force + after.force))),
             compression=at_ends(y0, y),
         )
 
     return Push(
         time=jnp.where(buckled, since + h * at_criterion, instant),
-        velocity=start.v + (end.v - start.v) * place,
+        velocity=_arrival(start, h, entered, place, start.v + (end.v - start.v) * place),
         entered=entered,
         left=left,
         parted=parted,
@@ -147,6 +151,11 @@ def push(
         rounded=wall.rounded,
         within=None if part is None else within(part),
     )
+
+
+def _arrival(start: StepState, h: Array, entered: Array, place: Array, velocity: Array) -> Array:
+    """The velocity at an event, with the derivative of that with which the mass arrives: the end of the step lies behind the jump."""
+    return with_tangent_of(jnp.where(entered, start.v + place * h * start.a, velocity), velocity)
 
 
 def _along(
@@ -226,7 +235,7 @@ def _along(
 
     return Push(
         time=since + h * jnp.where(buckled, at_criterion, event),
-        velocity=speed.at(event),
+        velocity=_arrival(start, h, entered, event, speed.at(event)),
         entered=entered,
         left=left,
         left_time=since + h * through,

@@ -201,6 +201,11 @@ def from_now_on(state: StepState, change: Array) -> StepState:
     return state._replace(a=state.a + change)
 
 
+def at_end(state: StepState, change: Callable[[Array], Array]) -> StepState:
+    """The state whose velocity has changed at the end of the step, for a scheme that carries no other velocity."""
+    return state._replace(v=change(state.v))
+
+
 class Stepper(NamedTuple):
     """A time scheme.
 
@@ -210,9 +215,11 @@ class Stepper(NamedTuple):
         step: (body, `External` at each of `fractions`, state, h [s]) -> trial.
         control: its step size control; None for a fixed step.
         remembers: True if an evaluation has the contacts' memory of the one before it, False if that of the start of the step.
+        undamped: whether `StepState.a` leaves out the damper c.
         degree: of the polynomial in time that is the motion within a step (see `dense_output.motion`): 5 with the accelerations at
             its ends, 3 without them; 1 where straight lines do.
         jumped: (state at an instant where the external force jumps, change of the acceleration [m/s^2]) -> state after the jump.
+        kicked: (state, function of a velocity) -> the state with that function of every velocity that carries the motion on.
     """
 
     fractions: tuple[float, ...]
@@ -220,8 +227,10 @@ class Stepper(NamedTuple):
     step: Callable[[Body, tuple[External, ...], StepState, Array], Trial]
     control: Control | None = None
     remembers: bool = False
+    undamped: bool = False
     degree: int = 1
     jumped: Callable[[StepState, Array], StepState] = from_now_on
+    kicked: Callable[[StepState, Callable[[Array], Array]], StepState] = at_end
 
 
 def evaluate_once(body: Body, force: Callable[[Array], External], x: Array, v: Array, _h: Array) -> StepState:

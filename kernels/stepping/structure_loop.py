@@ -17,7 +17,8 @@ from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 from kernels.numerics.fusion import decide, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, by_width, of_type
-from kernels.stepping import observe_contacts
+from kernels.numerics.tangents import moved_with
+from kernels.stepping import observe_contacts, saltation, structure_saltation
 from kernels.stepping.loop import CHUNK, STEPPERS, steps
 from kernels.stepping.observe_contacts import ContactSums
 from kernels.stepping.observe_wall import WindowPart
@@ -297,16 +298,30 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
-    trial = trial._replace(state=state)
+    trial = located(setup, run.state, trial._replace(state=state), h)
     seen = see(setup, state, loads[-1])
     sums = observe(setup, run, trial, seen, h, WindowPart(starts, ends))
-    return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), started(state), seen, sums)
+    state = started(kicked(stepper, setup, run.state, trial.state, h))
+    return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), state, seen, sums)
 
 
 def parts_of(stepper: Stepper) -> list[float]:
     """Of the evaluations of a fixed step, the fraction of the step since the memory that they start from; it moves at an even velocity."""
     since = (0.0, *stepper.fractions[:-1]) if stepper.remembers else (0.0,) * len(stepper.fractions)
     return [fraction - before for fraction, before in zip(stepper.fractions, since, strict=True)]
+
+
+def located(setup: StructureSetup, before: StepState, trial: Trial, h: Array) -> Trial:
+    """The trial whose springs of friction have the derivative by the instants of their entries; see `structure_saltation.anchored`."""
+    every = zip(setup.body.groups, _touches(before), _touches(trial.state), strict=True)
+    memory = tuple(structure_saltation.anchored(group, was, now, h) for group, was, now in every)
+    return trial._replace(state=trial.state._replace(memory=cast("Any", memory)))
+
+
+def kicked(stepper: Stepper, setup: StructureSetup, before: StepState, after: StepState, h: Array) -> StepState:
+    """The state after a step whose velocities have the derivative by the instants at which forces jump; see `saltation`."""
+    change = structure_saltation.of_structure(setup.body, _touches(before), _touches(after), h)
+    return after if change is None else saltation.kicked(stepper, after, change)
 
 
 def _touches(state: StepState) -> tuple[Touch, ...]:
@@ -349,8 +364,10 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
+    trial = located(setup, run.state, trial, h)
     seen = see(setup, trial.state, loads[-1])
     sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+    trial = trial._replace(state=kicked(stepper, setup, run.state, trial.state, h))
     if setup.loads.shaped:
         jump = setup.loads.at(target).force - setup.loads.at(target, before=True).force
         trial = trial._replace(state=stepper.jumped(trial.state, jnp.where(lands, jump, 0.0) * setup.body.by_mass))
@@ -420,7 +437,10 @@ def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, 
     energy = was.points.energy
     if energy is not None:
         energy = energy + 0.5 * length * (_energies(body, before) + _energies(body, after))
-    return StructureSums(contacts, PointSums(square, largest, energy), works(run, after, seen, h), was.totals)
+    work = works(run, after, seen, h)
+    lack = structure_saltation.of_work(body, _touches(before), _touches(after), h)
+    work = work._replace(supports=moved_with(work.supports, lack + 0.0 * work.supports))
+    return StructureSums(contacts, PointSums(square, largest, energy), work, was.totals)
 
 
 def _energies(body: Structure, state: StepState) -> Array:

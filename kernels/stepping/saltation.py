@@ -1,0 +1,67 @@
+"""Derivatives at the instants at which a contact force jumps: entries with a damper, and slip that begins where mu_s > mu_d.
+
+A scheme sees such an instant at one of its evaluations, so the computed motion does not follow the instant as it moves within the step: in
+the derivative of the velocity after the step, - J dt is missing, where J is the jump of the acceleration and t the instant. `kicked` adds
+that to the derivative and leaves the value as it is. The instant is where a straight line between the ends of the step passes the entry or
+the limit of stick: the derivative is right to first order in the length of that step. What it does to the displacement within the step is
+of second order.
+
+J of an entry is in proportion to the speed of entry, so the product is finite however slow the entry. Where slip begins slowly the
+derivative is as large as that of the motion; where the motion only touches an obstacle or the limit of stick, it has no derivative, and
+that here is the one without the event. What is summed over the step has its own terms, in `observe_contacts` and `observe_wall`.
+
+Source: Müller (1995), Chaos, Solitons and Fractals 5, 1671-1681.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+import jax.numpy as jnp
+
+from kernels.contact.friction_law import SupportStep
+from kernels.contact.wall import Crush, Wall
+from kernels.numerics.numbers import Array, choice
+from kernels.numerics.tangents import moved_with, only_tangent
+from kernels.stepping.scheme import Body, Stepper, StepState
+
+
+def kicked(stepper: Stepper, state: StepState, change: Array) -> StepState:
+    """The state after a step, with a `change` of its velocity [m/s] that has a derivative and no value."""
+    return stepper.kicked(state, lambda v: moved_with(v, jnp.broadcast_to(change, v.shape).astype(v.dtype)))
+
+
+def of_oscillator(body: Body, before: StepState, after: StepState, step: SupportStep) -> Array | None:
+    """Change of the velocity [m/s] by the jumps within a step; None where no force can jump. `step`: it, in the frame of the support."""
+    every = zip(body.walls, before.memory.walls, strict=True)
+    changes = [_of_wall(wall, was, before, after, step.h) for wall, was in every]
+    friction = body.friction.lacking(step)
+    if friction is not None:
+        changes.append(friction)
+    return functools.reduce(operator.add, changes) * body.by_mass if changes else None
+
+
+def entry_of_wall(wall: Wall, was: Crush, before: StepState, after: StepState) -> tuple[Array, Array, Array, Array]:
+    """Whether the force of a wall begins within a step; at which fraction; how deep it ends [m]; the side, +1 or -1."""
+    side = choice((wall.two_sided > 0.0) & (after.x < 0.0), -wall.stands, wall.stands, after.x)
+    y0, y = (side * state.x - wall.gap + (0.0 if state.rest is None else side * state.rest) for state in (before, after))
+    low, high = (y0, y) if wall.envelope is None else (y0 - was.plastic, y - was.plastic)
+    entering = (low <= 0.0) & (high > 0.0) & (was.force <= 0.0)
+    span = jnp.where(entering, high - low, 0.0)
+    return entering, jnp.where(entering, -low / jnp.where(entering, span, 1.0), 0.0), span, side
+
+
+def force_at_entry(wall: Wall, was: Crush, span: Array, h: Array) -> Array:
+    """The force [N] with which a wall receives a mass that comes `span` [m] deeper in a step of `h` [s]."""
+    speed = span / jnp.where(h > 0.0, h, 1.0)
+    if wall.envelope is None:
+        return wall.c_n * speed
+    force = wall.envelope.damping(was.largest) * speed
+    return jnp.where(wall.included > 0.0, jnp.minimum(force, wall.envelope.criterion(was.largest)), force)
+
+
+def _of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h: Array) -> Array:
+    """What the impulse of a wall on the mass lacks in a step of `h` [s]: 0, with a derivative [N s]."""
+    _, part, span, side = entry_of_wall(wall, was, before, after)
+    return side * only_tangent(part) * h * force_at_entry(wall, was, span, h)

@@ -1,0 +1,124 @@
+"""Derivatives at the instants at which forces of supports jump: what `saltation` is for one oscillator, for structures.
+
+Where contact begins the normal force jumps to c_n p', and the friction to what damper and cone allow. Where slip begins, friction falls
+from mu_s F_n to mu_d F_n. All terms have the value 0.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, size
+from kernels.models.supports import PLANE, RETURN_MAPPING, RING
+from kernels.numerics.numbers import Array, choice
+from kernels.numerics.tangents import only_tangent, with_tangent_of
+from kernels.stepping.structure import Structure, spread, turned
+
+
+def of_structure(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...], h: Array) -> Array | None:
+    """Change of the velocities of all coordinates [m/s], (N,), by the jumps within a step of `h` [s]; None without contacts."""
+    impulses: list[Array] = []
+    for group, turn, was, now in zip(body.groups, body.turns, before, after, strict=True):
+        impulses += turned(lacking(group, was, now, h), turn, -1.0)
+    return spread(jnp.concatenate(impulses), body.shapes) * body.by_mass if impulses else None
+
+
+def of_work(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...], h: Array) -> Array:
+    """What the work of supports lacks in a step of `h` [s] [J]: 0, with a derivative. The way of the step is taken at an even speed."""
+    work, by = 0.0 * h, 1.0 / jnp.where(h > 0.0, h, 1.0)
+    for group, was, now in zip(body.groups, before, after, strict=True):
+        for impulse, place, there in zip(lacking(group, was, now, h), was.place, now.place, strict=True):
+            work = work + jnp.sum(impulse * (there - place), axis=0) * by
+    return work
+
+
+def lacking(group: ImpactSliding, before: Touch, after: Touch, h: Array) -> Vector:
+    """What the impulses on the structure along the axes of supports lack in a step of `h` [s], (G,) each [N s]: 0, with a derivative."""
+    entering, part, deep = _entry(group, before, after)
+    late = only_tangent(part)
+    normal = -late * group.c_n * deep
+    tangential, _, _ = _at_entry(group, before, after, entering, deep, h)
+    slipping = jump_of_slip(group, before, after)
+    along = tuple(h * jump - late * h * force for force, jump in zip(tangential, slipping, strict=True))
+    return group.forces(normal, along, _outward(group, after))
+
+
+def jump_of_slip(group: ImpactSliding, before: Touch, after: Touch) -> Vector:
+    """What the mean friction of a step lacks where slip begins within it, along the tangential axes [N]: 0, with a derivative."""
+    if not group.tangents:
+        return ()
+    held = tuple(  # the force of a contact that would hold
+        force - group.k_t * (way - (now - was))
+        for force, way, now, was in zip(after.tangential, after.way, after.elongation, before.elongation, strict=True)
+    )
+    along = size(after.tangential, after.normal)
+    by_along = 1.0 / jnp.where(along > 0.0, along, 1.0)
+    if group.kind.law != RETURN_MAPPING:  # its elongation leaves out the damper
+        held = tuple(pull + group.c_t * after.speed * by_along * force for pull, force in zip(held, after.tangential, strict=True))
+    length = size(held, after.normal)
+    by_length = 1.0 / jnp.where(length > 0.0, length, 1.0)
+    left, lacks = group.mu_s * before.normal - size(before.tangential, after.normal), length - group.mu_s * after.normal
+    begins = (before.normal > 0.0) & (after.normal > 0.0) & (before.slips < 0.5) & (after.slips > 0.5)
+    begins = begins & (left >= 0.0) & (lacks >= 0.0) & (left + lacks > 0.0)
+    part = jnp.where(begins, left / jnp.where(begins, left + lacks, 1.0), 0.0)
+    late = only_tangent(part) * (before.normal + part * (after.normal - before.normal))
+    return tuple(
+        late * (group.mu_s * pull * by_length - group.mu_d * force * by_along) for force, pull in zip(after.tangential, held, strict=True)
+    )
+
+
+def anchored(group: ImpactSliding, before: Touch, after: Touch, h: Array) -> Touch:
+    """The state of supports after a step of `h` [s], with the derivative of springs that begin at the entry.
+
+    The friction of the first evaluation after an entry is that of its cone there, whatever the instant of the entry. The spring's place
+    follows that instant: the motion sticks or slips from there on.
+    """
+    if group.kind.law != RETURN_MAPPING or not group.tangents:
+        return after
+    entering, _, deep = _entry(group, before, after)
+    _, starts, beyond = _at_entry(group, before, after, entering, deep, h)
+    held = tuple(start + way for start, way in zip(starts, after.way, strict=True))
+    pulled = tuple(force + group.k_t * (now - each) for force, now, each in zip(after.tangential, after.elongation, held, strict=True))
+    length = size(pulled, after.normal)
+    slips = length > jnp.where(beyond, group.mu_d, group.mu_s) * after.normal
+    scale = group.mu_d * after.normal / jnp.where(length > 0.0, length, 1.0)
+    elongation = tuple(
+        with_tangent_of(
+            jnp.where(entering, jnp.where(slips, now + (force - scale * pull) / group.k_t, each), now),
+            now,
+        )
+        for now, force, pull, each in zip(after.elongation, after.tangential, pulled, held, strict=True)
+    )
+    return after._replace(elongation=elongation)
+
+
+def _entry(group: ImpactSliding, before: Touch, after: Touch) -> tuple[Array, Array, Array]:
+    """Whether contact is made within a step, at which fraction of it, and how deep the step ends [m] (0 without entry)."""
+    low = before.depth
+    if group.kind.obstacle not in (PLANE, RING):  # the side that is touched at the end
+        low = _outward(group, after)[0] * (before.place[0] - group.centre[0]) - group.gap
+    entering = (low <= 0.0) & (after.depth > 0.0) & (before.normal <= 0.0)
+    span = jnp.where(entering, after.depth - low, 0.0)
+    return entering, jnp.where(entering, -low / jnp.where(entering, span, 1.0), 0.0), span
+
+
+def _at_entry(group: ImpactSliding, before: Touch, after: Touch, entering: Array, span: Array, h: Array) -> tuple[Vector, Vector, Array]:
+    """At an entry: the friction force [N], the elongation [m], and whether the damper is beyond the cone there; see the oracle."""
+    normal = group.c_n * span / jnp.where(h > 0.0, h, 1.0)
+    pull = group.c_t * before.speed
+    beyond = entering & (pull > group.mu_s * normal)
+    force = jnp.where(entering, jnp.where(beyond, group.mu_d * normal, pull), 0.0)
+    longer = jnp.where(beyond, (force - pull) / group.k_t, 0.0)
+    distance = size(after.way, normal)
+    ways = tuple(way / jnp.where(distance > 0.0, distance, 1.0) for way in after.way)
+    return tuple(-force * way for way in ways), tuple(longer * way for way in ways), beyond
+
+
+def _outward(group: ImpactSliding, touch: Touch) -> Vector:
+    """The outward direction along one or two axes."""
+    place = tuple(along - centre for along, centre in zip(touch.place, group.centre, strict=True))
+    if group.kind.obstacle == RING:
+        radius = size(place[:2], place[0])
+        by = 1.0 / jnp.where(radius > 0.0, radius, 1.0)
+        return place[0] * by, place[1] * by
+    return (jnp.ones_like(place[0]) if group.kind.obstacle == PLANE else choice(place[0] < 0.0, -1.0, 1.0, place[0]),)
