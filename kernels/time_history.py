@@ -381,7 +381,7 @@ def _columns(made: oscillator.EventSetup, before: Any, s: Any) -> dict[str, jax.
     for n, wall in enumerate(made.walls):
         was, pressed, shock = before.memory.walls[n], s.memory.walls[n], s.sums.shocks[n]
         told = _wall_columns(wall, was, before, pressed, s, shock)
-        columns |= {f"impacts {n}": shock.impacts, f"held {n}": jnp.sign(shock.held)}
+        columns |= {f"impacts {n}": shock.impacts, f"held {n}": shock.held}
         columns |= {
             f"entered {n}": (was.phase == OFF) & (pressed.phase != OFF),
             f"outside {n}": (was.phase != OFF) & (pressed.phase == OFF),

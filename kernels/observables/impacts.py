@@ -1,10 +1,9 @@
 """Shock: impacts on a wall with their forces, times and velocities, in the window, and what happened first in the run.
 
-An impact begins when the mass comes deeper into the wall than a least depth, and is over when it is farther out than that, and than the
-part OF_IMPACT of the depth of this impact. The least depth is the part OF_DEEPEST of the largest compression of the run so far, plus what
-rounding may decide (`rounded`). A mass that only touches the face has no impact, and one that comes back to the face without leaving it
-goes on with the same impact, also where the error of coarse steps lets it out a little. All engines and schemes, and the list of single
-impacts (`time_history.impacts`), count by `update`.
+An impact begins when the mass comes deeper into the wall than a least depth, and is over when it is farther out than that. The depth is the
+part OF_DEEPEST of the largest compression of the run so far, plus what rounding may decide (`rounded`). A mass that only touches the face
+has no impact, and one that comes back to the face without leaving it goes on with the same impact. All engines and schemes, and the list of
+single impacts (`time_history.impacts`), count by `update`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from kernels.numerics.numbers import Array, by_width, choice
 from kernels.observables.push import Push
 
 SUMMED = ("contact_time", "impulse")  # sums of many small numbers, which float32 runs sum in two levels
-OF_DEEPEST, OF_IMPACT = 1e-6, 1e-2
+OF_DEEPEST = 1e-6
 ROUNDED = (1e-12, 1e-6)  # of the length of a row, in float64 and in float32
 
 
@@ -41,8 +40,7 @@ class Shock(NamedTuple):
         first_time, first_velocity: of the first contact of the run [s], [m/s].
         buckling_time: when the force first reached the criterion in the run [s].
         away: 1 from where the mass leaves the wall until it is back at x = 0, else 0.
-        held: depth of the impact that lasts [m], negative on the second of two sides; 0 without one.
-        deepest: largest compression of the run so far [m].
+        held: +1 or -1 during an impact on the first or the second of two sides, else 0. deepest: largest compression of the run so far [m].
         impacts: number of impacts. peak: largest force [N]. contact_time: time with a force [s]. impulse: integral of the force [N s].
         compression: largest compression [m]. rebound, separation: velocity [m/s] and time [s] when the force last came to 0.
         left: when the mass last left the wall [s]. returned: when it last came back through x = 0 after that [s].
@@ -93,7 +91,7 @@ def init(
 
 def holds(compression: Array, first: Array | bool) -> Array:
     """`Shock.held` of a mass at this compression of a wall [m]; `first`: whether that is the first side of two."""
-    return jax.lax.stop_gradient(jnp.where(compression > 0.0, jnp.where(first, compression, -compression), jnp.zeros_like(compression)))
+    return jnp.where(compression > 0.0, jnp.where(first, 1.0, -1.0), jnp.zeros_like(compression))
 
 
 def nothing(compression: Array, first: Array | bool) -> Shock:
@@ -111,12 +109,10 @@ def update(sums: Shock, now: Push) -> Shock:
     touched = (sums.first_time > 0.0) & ~(sums.deepest > now.rounded)  # what came before the first contact
     first = now.entered & (jnp.isnan(sums.first_time) | touched)
     least = OF_DEEPEST * sums.deepest + now.rounded
-    farther = jnp.maximum(least, OF_IMPACT * jnp.abs(sums.held))
-    gone = jnp.where(sums.held > 0.0, now.low < -farther, now.high > farther - now.room)
+    gone = jnp.where(sums.held > 0.0, now.low < -least, now.high > least - now.room)
     held = jnp.where(gone, 0.0, sums.held)
-    one, other = (now.high > least) & (held >= 0.0), (now.low < -now.room - least) & (held <= 0.0)
-    deep = jax.lax.stop_gradient(jnp.where(one, jnp.maximum(held, now.high), jnp.minimum(held, now.low + now.room)))
-    struck = (one | other) & (held == 0.0)
+    one, other = now.high > least, now.low < -now.room - least
+    struck = one & (held <= 0.0) | other & (held >= 0.0)
     away = jnp.where(now.left, 1.0, sums.away)
     back = now.back & (away > 0.0)
     sums = sums._replace(
@@ -124,7 +120,7 @@ def update(sums: Shock, now: Push) -> Shock:
         first_velocity=jnp.where(first, now.velocity, sums.first_velocity),
         buckling_time=jnp.where(now.buckled, now.time, sums.buckling_time),
         away=jnp.where(back | now.entered, 0.0, away),
-        held=jnp.where(one | other, deep, held),
+        held=jnp.where(one, 1.0, jnp.where(other, -1.0, held)),
         deepest=jax.lax.stop_gradient(jnp.maximum(sums.deepest, jnp.maximum(now.high, -now.low - now.room))),
     )
     part = now.within

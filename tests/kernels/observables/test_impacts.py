@@ -134,26 +134,12 @@ OSCILLATOR = {"m": 1.0, "k": 1.0, "x0": -1.0, "k_n": 100.0, "normal_force": 0.0,
 @pytest.mark.slow
 @pytest.mark.long_cases("*-2")
 @pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "adapt1", "adapt2", "rk54"])
+@pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "rk54"])
 def test_a_weight_laid_on_a_spring_hits_it_once_though_it_comes_back_to_the_face(scheme, sides):
     p = {"k_n": STIFF, "gap": 0.0, "sides": sides, "load": 1.0, "end": 20.0, "normal_force": 0.0}
     found = run(scheme, p, count=12)
     assert found["impacts"].tolist() == [1.0] * 12
     assert (found["first_contact_time"] == 0.0).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
-def test_a_weight_dropped_on_a_spring_hits_it_anew_where_it_leaves_it_by_a_hundredth_of_the_depth(scheme):
-    # dropped from a height h it comes to the depth s + sqrt(s (s + 2 h)), s = load / k_n, and up again to h
-    s, ways = 1.0 / 100.0, np.array([0.002, 0.009, 0.011, 0.05])  # h over that depth q: q^2 - 2 s q = 2 s h, so q = 2 s (1 + way)
-    height = ways * 2.0 * s * (1.0 + ways)
-    fall, period = np.sqrt(2.0 * height), 2.0 * math.pi / 10.0
-    turns = 2.0 * (fall + (math.pi - np.arctan(fall / (s * 10.0))) / 10.0)  # of one bounce: up, down, and the part of the swing inside
-    found = run(scheme, {"k_n": 100.0, "gap": 0.0, "x0": -height, "load": 1.0, "end": 10.0, "normal_force": 0.0}, count=4)
-    assert (turns < 3.0 * period).all()
-    bounces = np.ceil((10.0 - fall) / turns)
-    assert found["impacts"].tolist() == [1.0, 1.0, *bounces[2:]]
 
 
 @pytest.mark.slow
