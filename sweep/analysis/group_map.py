@@ -35,7 +35,7 @@ from sweep.execution.dataset import Dataset
 from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.capabilities import BOUNDARY
-from sweep.study.event import Event, read_events
+from sweep.study.event import Event, named_in, outcome_in, read_events, values_in
 
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"
 OF_NUMBERS = (MEAN, STD, QUANTILE)  # statistics of the shaded observable
@@ -90,7 +90,7 @@ def read_groups(
 
     def wanted(model: Model, problems: list[Problem]) -> list[str]:
         if event is not None:
-            return [STATUS, event.observable]
+            return [STATUS, *named_in(event)]
         shown = shown_of(model, color, areas, support, problems)
         shade = choose_shade(path, model, shown.color, problems) if statistic.kind in OF_NUMBERS else None
         if statistic.kind in OF_NUMBERS and shown.color == NOTHING:
@@ -102,8 +102,9 @@ def read_groups(
     if bins is not None and x is not None and y is not None:
         taken = tuple(dict.fromkeys([*taken, *others_than({x, y, *(wish.partition("=")[0].strip() for wish in at)}, path, model)]))
     rows = read_rows(path, wanted, x, y, at, over=taken)
-    if event is not None and event.observable not in rows.table.column_names:
-        raise ConfigError(str(path), [Problem("--chance", f"{event.observable} is no column of this run")])
+    absent = [name for name in ([] if event is None else named_in(event)) if name not in rows.table.column_names]
+    if absent:
+        raise ConfigError(str(path), [Problem("--chance", f"{name} is no column of this run") for name in absent])
     require_shade(path, rows, chosen[0] if chosen else None)
     if bins is not None:
         rows, taken = binned(rows, bins), (*taken, *rows.loose)
@@ -216,9 +217,8 @@ def binned(rows: RunRows, bins: int) -> RunRows:
 
 def chance_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
     """The chance of an event in each group, and whether it happened never, sometimes or always."""
-    quantity = by_name(rows.model.observables)[event.observable]
-    values = event.values_in(rows.model, rows.table.column(event.observable))
-    found = chances_of(event.happens(quantity, values), groups, confidence, event.unknown(quantity, values))
+    happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
+    found = chances_of(happened, groups, confidence, unknown)
     codes = np.where(np.isnan(found.value), FAILED, np.where(found.value == 0.0, 0, np.where(found.value == 1.0, 2, 1)))
     return found, Areas(CHANCE_AREAS, CHANCES, codes.astype(np.int8))
 

@@ -119,10 +119,11 @@ def chances_of(happened: np.ndarray, groups: Groups, confidence: float, unknown:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How often each word occurs in each group: `hits` (count, number of words) among `rows` (count,)."""
+    """How often each word occurs in each group: `hits` (count, number of words) among `rows` (count,) and `unknown` ones, (count,) or 0."""
 
     hits: np.ndarray
     rows: np.ndarray
+    unknown: np.ndarray | int = 0
 
     @property
     def most(self) -> np.ndarray:
@@ -134,7 +135,8 @@ class Frequencies:
         hits = self.hits.max(axis=1)
         with np.errstate(invalid="ignore"):
             value = hits / self.rows
-        lower, upper = share_interval(hits, self.rows, confidence)
+        lower = share_interval(hits, self.rows + self.unknown, confidence)[0]
+        upper = share_interval(hits + self.unknown, self.rows + self.unknown, confidence)[1]
         return Interval(value, np.where(self.rows, lower, np.nan), np.where(self.rows, upper, np.nan))
 
     @property
@@ -146,9 +148,12 @@ class Frequencies:
         return np.where(self.rows, np.abs(found), np.nan)
 
 
-def frequencies_of(codes: np.ndarray, groups: Groups, words: Sequence[str]) -> Frequencies:
-    """Count words given as (n,) positions in `words`; negative ones, and rows that failed, count for nothing."""
+def frequencies_of(codes: np.ndarray, groups: Groups, words: Sequence[str], unknown: np.ndarray | int = 0) -> Frequencies:
+    """Count words given as (n,) positions in `words`; negative ones, and rows that failed, count for nothing.
+
+    `unknown`: (count,) numbers of rows of each group whose word could not be computed; intervals of shares hold all that it may be.
+    """
     used = groups.good & (codes >= 0)
     numbers = groups.of[used] * len(words) + codes[used]
     hits = np.bincount(numbers, minlength=groups.count * len(words)).reshape(groups.count, len(words))
-    return Frequencies(hits, hits.sum(axis=1))
+    return Frequencies(hits, hits.sum(axis=1), unknown)

@@ -22,7 +22,7 @@ from sweep.execution.parquet import WORDS, column, described
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import BOUNDARY, CONVERGENCE
 from sweep.study.draws import DRAWS
-from sweep.study.event import Event, read_events
+from sweep.study.event import Comparison, Event, named_in, numbers_of, outcome_in, read_events, values_in
 from sweep.study.posterior import POSTERIOR, is_crossed
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def group_statistics(
     wanted = [] if (chances or words) and not numeric else choose(model, dataset.names, numeric, problems)
     events = read_events("--chance", chances, model)
     problems += [
-        Problem("--chance", f"{event.observable} is no column of this run") for event in events if event.observable not in dataset.names
+        Problem("--chance", f"{name} is no column of this run") for event in events for name in named_in(event) if name not in dataset.names
     ]
     if problems:
         raise ConfigError(str(path), problems)
@@ -113,13 +113,11 @@ def group_statistics(
     parts: list[dict[str, Any]] = []
     for quantity in wanted:
         values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
-        parts.append({"observable": quantity.name, "unit": quantity.unit, **numbers_of(values, groups, confidence, quantity.unknown)})
+        parts.append({"observable": quantity.name, "unit": quantity.unit, **statistics_of(values, groups, confidence, quantity.unknown)})
         parts[-1] |= quantile_columns(values, groups, quantiles, confidence)
-    for event in events:
-        column = dataset.table([event.observable]).column(event.observable)
-        parts.append(chance_of(event, model, column, groups, confidence))
+    parts += [chance_of(event, model, dataset.table(named_in(event)), groups, confidence) for event in events]
     for name in words:
-        parts += words_of(by_name(model.observables)[name], model, dataset.table([name]).column(name), groups, confidence)
+        parts += words_of(by_name(model.observables)[name], model, dataset.table([name]), groups, confidence)
     about = ABOUT | ({WORD: "most frequent word of an observable that is one"} if words else {})
     about |= quantile_descriptions(quantiles if wanted else (), confidence)
     place = np.arange(len(first) * len(parts)).reshape(len(parts), len(first)).T.ravel()  # all observables of a point follow each other
@@ -140,24 +138,23 @@ def check_levels(levels: Iterable[tuple[str, float]], problems: list[Problem]) -
     problems += [Problem(option, f"{value:g} is out of bounds: must be > 0 and < 1") for option, value in levels if not 0.0 < value < 1.0]
 
 
-def chance_of(event: Event, model: Model, column: pa.ChunkedArray, groups: Groups, confidence: float) -> dict[str, Any]:
-    """The numbers of ABOUT of an event."""
-    values = event.values_in(model, column)
-    quantity = by_name(model.observables)[event.observable]
-    happened, unknown = event.happens(quantity, values), event.unknown(quantity, values)
-    numbers = numbers_of(np.where(unknown, np.nan, happened.astype(float)), groups, confidence, unknown=True)
+def chance_of(event: Event, model: Model, table: pa.Table, groups: Groups, confidence: float) -> dict[str, Any]:
+    """The numbers of ABOUT of an event, from a table with the columns of its observables."""
+    values = values_in(event, model, table)
+    happened, unknown = outcome_in(event, model, values)
+    void = np.any([np.isnan(each) for each in values.values()], axis=0) & ~happened & ~unknown
+    numbers = statistics_of(np.where(unknown, np.nan, happened.astype(float)), groups, confidence, unknown=True)
     chance = chances_of(happened, groups, confidence, unknown)
-    numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & np.isnan(values) & ~unknown)}
+    numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & void)}
     return {"observable": str(event), "unit": "1", **numbers}
 
 
-def words_of(quantity: Quantity, model: Model, column: pa.ChunkedArray, groups: Groups, confidence: float) -> list[dict[str, Any]]:
+def words_of(quantity: Quantity, model: Model, table: pa.Table, groups: Groups, confidence: float) -> list[dict[str, Any]]:
     """The most frequent word of an observable and its share, the entropy, and the chance of each word that occurs."""
-    values = Event(quantity.name, "=", quantity.words[0]).values_in(model, column)
-    codes = np.nan_to_num(values, nan=-1.0).astype(np.int64)
-    found = frequencies_of(codes, groups, quantity.words)
-    share = found.share(confidence)
+    codes = np.nan_to_num(numbers_of(quantity, table.column(quantity.name)), nan=-1.0).astype(np.int64)
     void = groups.number(groups.good & (codes < 0))
+    found = frequencies_of(codes, groups, quantity.words, void if quantity.unknown else 0)
+    share = found.share(confidence)
     same: dict[str, Any] = {"rows": found.rows, "failed": groups.number(~groups.good)}
     same |= {"void": 0 * void, "unknown": void} if quantity.unknown else {"void": void, "unknown": 0 * void}
     most = np.array([None, *quantity.words], dtype=object)[found.most + 1]
@@ -166,7 +163,7 @@ def words_of(quantity: Quantity, model: Model, column: pa.ChunkedArray, groups: 
         {"observable": f"entropy of {quantity.name}", "unit": "bit", **same, "mean": found.entropy},
     ]
     there = [word for word, hits in zip(quantity.words, found.hits.sum(axis=0), strict=True) if hits]
-    return lines + [chance_of(Event(quantity.name, "=", word), model, column, groups, confidence) for word in there]
+    return lines + [chance_of(Comparison(quantity.name, "=", word), model, table, groups, confidence) for word in there]
 
 
 def quantile_columns(values: np.ndarray, groups: Groups, quantiles: Sequence[float], confidence: float) -> dict[str, np.ndarray]:
@@ -241,7 +238,7 @@ def group(table: pa.Table, keys: Sequence[str]) -> np.ndarray:
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
-def numbers_of(values: np.ndarray, groups: Groups, confidence: float, unknown: bool) -> dict[str, np.ndarray]:
+def statistics_of(values: np.ndarray, groups: Groups, confidence: float, unknown: bool) -> dict[str, np.ndarray]:
     """The numbers of ABOUT for each group; NaN if a group has too few rows. `unknown`: whether a missing value is one not computed."""
     rows, _, std = moments_of(values, groups)
     mean, missing, none = means_of(values, groups, confidence), groups.number(groups.good & ~np.isfinite(values)), np.zeros_like(rows)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 REGIME, STATUS = "regime", "status"
-NOTHING = "none"
+NOTHING, UNKNOWN = "none", "unknown"
 FREE = "no friction"
 VOID, MISSING, FAILED = -3, -2, -1
 MOST_AREAS = 12
@@ -143,7 +143,7 @@ def areas_of(path: Path, rows: RunRows, shown: Shown) -> Areas:
     elif name in words:
         known = by_name(rows.model.observables)[name].words
         found = codes(column, known)
-        known += (FREE if name == REGIME else "none",)
+        known += (FREE if name == REGIME else without_value(rows.model, name),)
     else:
         numbers = sorted(column.drop_null().unique().to_pylist())
         if len(numbers) > MOST_AREAS:
@@ -151,9 +151,19 @@ def areas_of(path: Path, rows: RunRows, shown: Shown) -> Areas:
             raise ConfigError(str(path), [Problem("--areas", message)])
         found = np.searchsorted(numbers, np.nan_to_num(column.to_numpy(), nan=-1.0)).astype(np.int8)
         found[np.isnan(np.asarray(column.to_numpy(), dtype=np.float64))] = FAILED
-        known = (*(f"{number} {in_words(by_name(rows.model.observables)[name])}" for number in numbers), "none")
+        known = (*(f"{number} {in_words(by_name(rows.model.observables)[name])}" for number in numbers), without_value(rows.model, name))
     found[good & (found == FAILED)] = len(known) - 1
     return Areas(name, known, found)
+
+
+def without_value(model: Model, name: str) -> str:
+    """What an area is called in which rows with results have no value of an observable."""
+    return UNKNOWN if by_name(model.observables)[name].unknown else "none"
+
+
+def unknown_in(areas: Areas) -> np.ndarray:
+    """(n,) mask of the rows whose value could not be computed."""
+    return np.asarray((areas.codes == len(areas.words) - 1) & (areas.words[-1] == UNKNOWN))
 
 
 def areas_of_level(rows: RunRows, observable: str, level: float) -> Areas:
@@ -163,7 +173,7 @@ def areas_of_level(rows: RunRows, observable: str, level: float) -> Areas:
     good = have_results(rows.table.column(STATUS))
     found = np.where(good, np.where(np.isnan(values), 2, np.where(values > level, 1, 0)), FAILED).astype(np.int8)
     said = f"{level:.6g}{quantity.unit_suffix}"
-    return Areas(f"side of {observable} = {said}", (f"up to {said}", f"above {said}", "none"), found)
+    return Areas(f"side of {observable} = {said}", (f"up to {said}", f"above {said}", without_value(rows.model, observable)), found)
 
 
 def choose_shade(path: Path, model: Model, color: str, problems: list[Problem], option: str = "--color") -> Quantity | None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
+from kernels.models.quantity import Quantity
 from sweep.analysis.run_state import state_of
 from sweep.design.subset_simulation import SUBSET, SubsetSimulation
 from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.levels_table import in_unit, level_rows
+from sweep.execution.adaptive.levels_table import goal_of, in_unit, level_rows
 from sweep.execution.adaptive.subset_simulation import (
     ALL_LEVELS,
     GOING,
@@ -29,6 +30,7 @@ from sweep.execution.directory import RunDirectory
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.text import exactly
 from sweep.study.config import Config
+from sweep.study.event import share_interval
 from sweep.study.load import load
 
 CURVE_POINTS = 24  # of each level
@@ -59,14 +61,15 @@ class RareEvent:
     """The chance of a rare event.
 
     Attributes:
-        state: state of the run (`run_state.state_of`). config: its study. observable: the quantity of the event.
+        state: state of the run (`run_state.state_of`). config: its study.
+        observable: the quantity of the event; of a joined one its margin.
         confidence: level of the intervals.
         estimate: the chance of the event; None if no repeat has reached it.
         repeats: the estimate of each repeat that has reached it, by number.
         by_chains: coefficient of variation with the correlation within chains alone (Au and Beck 2001); NaN without estimate.
         levels: one entry per repeat and level, as in levels.parquet.
         curve: (k, 4) observable (or its difference from the parameter that is the limit), chance to pass it, ends of the interval.
-        rows, failed: number of rows, and of those without results.
+        rows, failed, unknown: number of rows, of those without results, and of those with results in which the event is unknown.
         notes: sentences for the reader.
     """
 
@@ -81,6 +84,7 @@ class RareEvent:
     curve: np.ndarray = field(repr=False)
     rows: int
     failed: int
+    unknown: int
     notes: tuple[str, ...]
 
     @property
@@ -99,15 +103,17 @@ class RareEvent:
     @property
     def event(self) -> str:
         """The event with the unit of its limit: "peak_force > 5000 N"."""
-        limit = self.design.event.limit
-        shown = limit if isinstance(limit, str) else f"{exactly(limit)}{self.observable.unit_suffix}"
-        return f"{self.observable.name} {self.design.event.relation} {shown}"
+        single = self.design.single
+        if single is None:
+            return str(self.design.event)
+        shown = single.limit if isinstance(single.limit, str) else f"{exactly(single.limit)}{self.observable.unit_suffix}"
+        return f"{self.observable.name} {single.relation} {shown}"
 
     @property
     def across(self) -> str:
-        """What the curve is over: the observable, or its difference from the parameter that is the limit."""
-        limit = self.design.event.limit
-        return self.observable.name if isinstance(limit, float) else f"{self.observable.name} - {limit}"
+        """What the curve is over: the observable, its difference from the parameter that is the limit, or the margin of a joined event."""
+        single = self.design.single
+        return self.observable.name if single is None or isinstance(single.limit, float) else f"{self.observable.name} - {single.limit}"
 
 
 def read(path: Path, confidence: float = 0.95) -> RareEvent:
@@ -139,16 +145,16 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
         raise ConfigError(str(path), [Problem("", "level 0 is not complete: there is no chance yet; tribosweep resume goes on")])
     reached = {climb.repeat: climb for climb in history.climbs if climb.end == REACHED}
     ended = [climb for climb in history.climbs if climb.end != GOING]
-    repeats = {number: estimate_of([at_last(climb)], confidence) for number, climb in reached.items()}
+    repeats = {number: widened(estimate_of([at_last(climb)], confidence), [climb], confidence) for number, climb in reached.items()}
     estimate, by_chains = None, math.nan
     if reached and len(ended) == len(history.climbs):
-        estimate = estimate_of([at_last(climb) for climb in ended], confidence)
+        estimate = widened(estimate_of([at_last(climb) for climb in ended], confidence), ended, confidence)
         by_chains = variation_by_chains(list(reached.values()), len(ended))
     levels = level_rows(config, history)
     return RareEvent(
         state=state,
         config=config,
-        observable=by_name(config.model.observables)[history.design.observable],
+        observable=goal_of(config),
         confidence=confidence,
         estimate=estimate,
         repeats=repeats,
@@ -157,6 +163,7 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
         curve=curve_of(history, confidence),
         rows=history.computed,
         failed=sum(int(level["failed"]) for level in levels),
+        unknown=sum(int(level["unknown"]) for level in levels),
         notes=tuple(notes_on(config, history, estimate)),
     )
 
@@ -201,6 +208,21 @@ def estimate_of(parts: list[tuple[Climb, int, np.ndarray]], confidence: float) -
     return Estimate(probability, variation, families, probability * math.exp(-width), min(probability * math.exp(width), 1.0))
 
 
+def widened(estimate: Estimate, climbs: Sequence[Climb], confidence: float) -> Estimate:
+    """The estimate with an interval that also holds the chance if all unknown rows had the event, and if none had it.
+
+    States are those in which the event is known: their chance p is that among known ones. Of a space whose part u is unknown the event has
+    p (1 - u) at least and p (1 - u) + u at most. u is bounded by the plain sample of level 0 (Clopper and Pearson), also where only chains
+    have met unknown rows.
+    """
+    if not any(level.unknown for climb in climbs for level in climb.levels):
+        return estimate
+    first = [climb.levels[0] for climb in climbs]
+    rows = sum(level.rows - level.failed for level in first)
+    most = float(share_interval(sum(level.unknown for level in first), rows, confidence)[1])
+    return replace(estimate, low=estimate.low * (1.0 - most), high=min(estimate.high * (1.0 - most) + most, 1.0))
+
+
 def variation_by_chains(climbs: list[Climb], count: int) -> float:
     """The coefficient of variation by Au and Beck (2001), levels taken as independent, of the mean of `count` repeats."""
     chances = np.array([before(climb, len(climb.levels)) for climb in climbs])
@@ -228,7 +250,7 @@ def curve_of(history: ClimbingHistory, confidence: float) -> np.ndarray:
         for climb in history.climbs:
             number = max(place for place, level in enumerate(climb.levels[:whole]) if level.domain <= margin)
             parts.append((climb, number, passes(design, climb.levels[number].margins, margin)))
-        estimate = estimate_of(parts, confidence)
+        estimate = widened(estimate_of(parts, confidence), history.climbs, confidence)
         if estimate.probability > 0.0:
             found.append((in_unit(design, margin), estimate.probability, estimate.low, estimate.high))
     return np.array(found).reshape(-1, 4)
@@ -236,20 +258,20 @@ def curve_of(history: ClimbingHistory, confidence: float) -> np.ndarray:
 
 def passes(design: SubsetSimulation, margins: np.ndarray, margin: float) -> np.ndarray:
     """Mask of the states beyond a margin; at the limit itself those with the event."""
-    mask: np.ndarray = design.event.happens(margins) if margin == 0.0 else margins >= margin
+    mask: np.ndarray = design.happens(margins) if margin == 0.0 else margins >= margin
     return mask
 
 
 def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None) -> list[str]:
     """Sentences on what the reader must know of an estimate."""
     design, found = subset_design(config), []
-    ends = [climb.end for climb in history.climbs]
+    ends, name = [climb.end for climb in history.climbs], goal_of(config).name
     if GOING in ends:
         found.append("The run is not complete: what is shown are the levels so far; tribosweep resume goes on.")
     for climb in history.climbs:
         chance, where = before(climb, len(climb.levels) - 1), "" if design.repeats == 1 else f"Repeat {climb.repeat}: "
         domain = climb.levels[-1].domain
-        same = f"the same {design.observable} ({in_unit(design, domain):.6g})" if np.isfinite(domain) else f"the same {design.observable}"
+        same = f"the same {name} ({in_unit(design, domain):.6g})" if np.isfinite(domain) else f"the same {name}"
         if climb.end == STALLED:
             found.append(
                 f"{where}level {len(climb.levels) - 1} cannot climb: too many of its states have {same}, or none. "
@@ -264,6 +286,13 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
         found.append(
             f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.3g} % of a level (level {number}): they count "
             "neither as rows with the event nor as rows without it, so that the chance is that among rows with results."
+        )
+    if unknown := sum(level.unknown for climb in history.climbs for level in climb.levels):
+        first = sum(climb.levels[0].unknown for climb in history.climbs)
+        found.append(
+            f"Of {unknown:,} of {history.computed:,} rows it is unknown whether the event happened, as {' or '.join(design.observables)} "
+            f"could not be computed there; {first:,} of them are in level 0. The chance leaves them out; its interval counts them as rows "
+            "without the event and as rows with it."
         )
     paces = [(level.accepted, number) for climb in history.climbs for number, level in enumerate(climb.levels) if number]
     if paces and min(paces)[0] < SLOW:
@@ -293,6 +322,7 @@ def facts(found: RareEvent) -> dict[str, Any]:
         "variation_by_chains": finite(found.by_chains),
         "rows": found.rows,
         "failed": found.failed,
+        "unknown": found.unknown,
         "monte_carlo_rows": finite(found.monte_carlo_rows),
         "repeats": [{"repeat": number, **fields_of(each)} for number, each in found.repeats.items()],
         "levels": [{name: finite(value) for name, value in row.items()} for row in found.levels],

@@ -14,6 +14,8 @@ from sweep.cli.terminal import emit, print_json, print_table, say_notes, short
 if TYPE_CHECKING:
     from sweep.analysis.rare_event import RareEvent
 
+UNKNOWN = "unknown"
+
 
 def rare(
     directory: RunFolder,
@@ -67,10 +69,12 @@ def print_levels(found: RareEvent) -> None:
     goal = f"{found.across}{f' [{unit}]' if unit else ''}"
     several = found.design.repeats > 1
     header = ["level", goal, "share", "chance", "correlation", "variation", "accepted", "rows", "failed"]
+    header += [UNKNOWN] if found.unknown else []
     rows = []
     for row in found.levels:
         shares = [short(row[name], 4) for name in ("goal", "probability", "exceedance", "correlation", "variation", "accepted")]
         cells = [str(row["level"]), *shares, f"{row['rows']:,}", f"{row['failed']:,}"]
+        cells += [f"{row[UNKNOWN]:,}"] if found.unknown else []
         rows.append([*([str(row["repeat"])] if several else []), *cells])
     print_table(
         "levels: beyond the limit in the second column lies the next level", [*(["repeat"] if several else []), *header], rows, right=header

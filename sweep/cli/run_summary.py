@@ -47,7 +47,7 @@ def describe_boundary(study: Config, design: Boundary, directory: Path, as_json:
         emit(study.to_toml().rstrip())
     seeds = f" and {len(design.seeds)} seeds" if design.seeds else ""
     say(
-        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.observable} need, "
+        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.sought} need, "
         f"where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
     )
 

@@ -87,8 +87,9 @@ def events_of(study: Config, exceeds: Sequence[str], chances: Sequence[str]) -> 
 def print_study(study: SensitivityResult) -> None:
     """Print the tables of a study on stdout."""
     from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
+    from sweep.study.event import subject_of
 
-    chances = {event.measure for event in study.request.events}
+    chances = {subject_of(event)[1] for event in study.request.events}
     for quantity in study.quantities:
         own = {which: [line for line in lines if line.observable == quantity.name] for which, lines in study.lines.items()}
         if own[INDICES]:
@@ -157,13 +158,14 @@ def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Seque
 def print_chances(study: SensitivityResult) -> None:
     """Print the chance of each event with the ends of its interval, and the number of rows that count without a value."""
     from sweep.analysis.sensitivity.results import UNCERTAINTY
+    from sweep.study.event import subject_of
 
     found = {(line.observable, line.estimate.measure): line for line in study.lines[UNCERTAINTY]}
     level = f"{100.0 * study.request.level:g} %"
     rows = []
     for event in study.request.events:
-        if line := found.get((event.observable, event.measure)):
-            e, void = line.estimate, study.without[event.observable]
+        if line := found.get(subject_of(event)):
+            e, void = line.estimate, study.without[str(event)]
             rows.append((str(event), short(e.value, 7), short(e.low, 7), short(e.high, 7), f"{line.groups:,}", f"{void:,}"))
     if rows:
         header = ["event", "chance", f"from ({level})", "to", "rows", "without value"]
@@ -200,7 +202,8 @@ def sensitivity(
     regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
     exceeds: Annotated[list[str] | None, typer.Option(help="Report the chance to exceed: wear_power=1.0. Can be repeated.")] = None,
     chance: Annotated[
-        list[str] | None, typer.Option(help="Report the chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated.")
+        list[str] | None,
+        typer.Option(help="Report the chance of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'. Can be repeated."),
     ] = None,
     quantile: Annotated[list[float] | None, typer.Option(help="Quantile, such as 0.99. Can be repeated; default 0.05, 0.5, 0.95.")] = None,
     derivatives: Annotated[int, typer.Option(help="Number of points of the sample for exact derivatives.")] = 0,

@@ -19,12 +19,14 @@ class Boundary:
 
     Attributes:
         plane: axes of the coarse grid.
-        observable: the boundaries separate values of this word or whole number or, with a `level`, of any numeric observable.
+        observable: the boundaries separate values of this word or whole number or, with a `level`, of any numeric observable; of an event
+            its first observable.
         level: the boundary is where the observable crosses this level, in its unit; None for boundaries between different values.
         width: width of the final bracket of a boundary, relative to the parameter.
         halvings: how many times the cells of the coarse grid are halved along the boundaries.
         seeds: additional points, in the axes' units.
-        event: event such as "buckled=1" whose chance over the points of `over` is sought; "" to seek the observable itself.
+        event: event such as "buckled" or "x_max > 3.0 and not buckled" whose chance over the points of `over` is
+            sought; "" to seek the observable itself.
         chance: value of the chance on the boundary. confidence: level of the interval of the chance, whose ends have curves too.
         over: the points over which the chance is taken, the same at every place.
     """
@@ -39,6 +41,11 @@ class Boundary:
     chance: float | None = None
     confidence: float | None = None
     over: Draws | None = None
+
+    @property
+    def sought(self) -> str:
+        """What it looks for: the event, else the observable."""
+        return self.event or self.observable
 
     @property
     def axes(self) -> tuple[Axis, ...]:

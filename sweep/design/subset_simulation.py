@@ -13,6 +13,7 @@ import numpy as np
 from sweep.design.axis import DRAW, RECORD, Axis, Listed
 from sweep.design.copula import Correlation, correlate
 from sweep.design.distributions import Weighted
+from sweep.design.joined import Joined, singles, with_sign
 from sweep.design.points import Points
 from sweep.design.sampling import points_at
 
@@ -56,6 +57,11 @@ class LimitState:
         mask: np.ndarray = margins >= 0.0 if "=" in self.relation else margins > 0.0
         return mask
 
+    def part(self, values: np.ndarray, limits: np.ndarray | float) -> np.ndarray:
+        """(n,) the margins of this event as a part of a joined one (`joined.margin_of`), in parts of the limit (of 0: in its unit)."""
+        margins, size = self.margins(values, limits), np.abs(limits)
+        return with_sign(margins / np.where(size > 0.0, size, 1.0), self.happens(margins))
+
 
 @dataclass(frozen=True, slots=True)
 class SubsetSimulation:
@@ -67,7 +73,7 @@ class SubsetSimulation:
         axes: the axes, one dimension each, d of them.
         level_count: number of points of a level; a multiple of the length of a chain.
         seed: seed of the random numbers.
-        event: the event.
+        event: the event, or several joined by or, and, not.
         level_probability: share of the points of a level that starts the chains of the next level; 1 over a whole number.
         levels: largest number of levels after level 0.
         repeats: number of independent simulations, computed side by side.
@@ -77,16 +83,25 @@ class SubsetSimulation:
     axes: tuple[Axis, ...]
     level_count: int
     seed: int
-    event: LimitState
+    event: Joined[LimitState] | LimitState
     level_probability: float
     levels: int
     repeats: int
     correlations: tuple[Correlation, ...] = ()
 
     @property
-    def observable(self) -> str:
-        """Name of the observable of the event."""
-        return self.event.observable
+    def observables(self) -> tuple[str, ...]:
+        """Names of the observables of the event."""
+        return tuple(dict.fromkeys(each.observable for each in singles(self.event)))
+
+    @property
+    def single(self) -> LimitState | None:
+        """The event; None if it is joined of several."""
+        return None if isinstance(self.event, Joined) else self.event
+
+    def happens(self, margins: np.ndarray) -> np.ndarray:
+        """(n,) mask of the rows in which the event happened; of a joined event where margins are at least 0."""
+        return np.asarray(margins >= 0.0) if self.single is None else self.single.happens(margins)
 
     @property
     def chain_length(self) -> int:

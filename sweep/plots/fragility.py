@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis.fixed_values import value_in_words
-from sweep.analysis.fragility.analysis import CLOUD, Curve, FragilityResult
+from sweep.analysis.fragility.analysis import CLOUD, Curve, FragilityResult, limit_of
 from sweep.analysis.fragility.intervals import BOOTSTRAP
 from sweep.analysis.fragility.results import name_of
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.units import raised
 from sweep.plots.figure import HUES, MARKS, Picture, label, label_plainly, legend, plain, save, write_title
+from sweep.study.event import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +64,9 @@ def fill(figure: Figure, result: FragilityResult, cloud: bool) -> None:
 
 def event_in_words(result: FragilityResult) -> str:
     """The event with the unit of its limit: "peak_force > 5000 N"."""
-    unit = "" if isinstance(result.rows.event.value, str) else result.rows.demand.unit.removeprefix("1")
-    return f"{result.rows.event} {unit}".rstrip()
+    event = result.rows.event
+    unit = result.rows.demand.unit.removeprefix("1") if isinstance(event, Comparison) and not isinstance(event.value, str) else ""
+    return f"{event} {unit}".rstrip()
 
 
 def draw_curve(axes: Axes, result: FragilityResult, curve: Curve, place: int) -> None:
@@ -111,7 +113,7 @@ def draw_cloud(axes: Axes, result: FragilityResult, title: str, held: list[str])
             axes.plot(curve.grid, middle, color=hue, linewidth=1.8, zorder=3, label=": ".join(filter(None, (plain(name_of(curve)), text))))
             edges = [middle * np.exp(sign * curve.line.spread) for sign in (-1.0, 1.0)]
             axes.fill_between(curve.grid, *edges, color=hue, alpha=0.15, linewidth=0.0, zorder=1)
-    axes.axhline(float(result.rows.event.value), color="#8c1c13", linewidth=1.2, linestyle="--", label="limit", zorder=2)
+    axes.axhline(limit_of(result.rows), color="#8c1c13", linewidth=1.2, linestyle="--", label="limit", zorder=2)
     axes.set(xlabel=label(result.rows.intensity), ylabel=label(result.rows.demand), xscale="log", yscale="log")
     for axis in (axes.xaxis, axes.yaxis):
         label_plainly(axis)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sweep.analysis.rare_event import RareEvent
+from sweep.execution.adaptive.levels_table import limit_of
 from sweep.plots.figure import HUES, INK, Picture, legend, plain, save, write_title
 
 if TYPE_CHECKING:
@@ -33,16 +34,17 @@ def fill(figure: Figure, found: RareEvent) -> None:
     axes.plot(value, chance, color=hue, linewidth=1.8, zorder=3, label="chance to pass the value")
     draw_levels(axes, found)
     design = found.design
-    limit = design.event.limit if isinstance(design.event.limit, float) else 0.0
+    limit = limit_of(design)
     axes.axvline(limit, color=LIMIT, linewidth=1.2, linestyle="--", zorder=2, label=f"limit: {plain(found.event)}")
     if found.estimate is not None:
         mark_estimate(axes, found, limit)
-    if design.event.sign < 0.0:
+    downwards = design.single is not None and design.single.sign < 0.0
+    if downwards:
         axes.invert_xaxis()
     unit = found.observable.unit_suffix.strip()
     across = found.across.replace(found.observable.name, found.observable.name.replace("_", " "))
     axes.set_xlabel(plain(across + (f" [{unit}]" if unit else "")))
-    axes.set_ylabel(f"chance of a {'larger' if design.event.sign > 0.0 else 'smaller'} value")
+    axes.set_ylabel(f"chance of a {'smaller' if downwards else 'larger'} value")
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     legend(axes, frameon=False, fontsize=8.5, loc="lower left")

@@ -11,13 +11,13 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.analysis.group_numbers import Groups, Interval, chances_of, quantiles_of
 from sweep.analysis.group_statistics import CONFIDENCE
 from sweep.analysis.isolines import contour
-from sweep.analysis.map_areas import Areas
+from sweep.analysis.map_areas import Areas, unknown_in
 from sweep.analysis.regime_map import RegimeMap, spread_over
 from sweep.analysis.run_rows import RunRows, have_results
 from sweep.report.means import STATUS, grouped
 from sweep.report.packing import COARSE, pack_floats
 from sweep.study.capabilities import BOUNDARY
-from sweep.study.event import Event, read_events
+from sweep.study.event import Comparison, Event, outcome_in, read_events, values_in
 
 QUANTILES = (0.05, 0.5, 0.95)
 LINES = (0.05, 0.5, 0.95)  # chances that have a line on a map
@@ -91,22 +91,21 @@ def events_of(rows: RunRows, areas: Areas) -> list[Event]:
     if of is not None and of.kind == "word":
         hits = np.bincount(areas.codes[areas.codes >= 0], minlength=len(areas.words))
         there = [areas.words[code] for code in np.argsort(-hits, kind="stable") if hits[code] and areas.words[code] in of.words]
-        found += [Event(areas.name, "=", word) for word in there] if len(there) > 1 else []
+        found += [Comparison(areas.name, "=", word) for word in there] if len(there) > 1 else []
     for name, quantity in quantities.items():
         if quantity.kind == "integer" and name in rows.table.column_names:
             values = np.asarray(rows.table.column(name).to_numpy(), dtype=np.float64)
             if set(np.unique(values[np.isfinite(values)]).tolist()) == {0.0, 1.0}:
-                found.append(Event(name, "=", 1.0))
+                found.append(Comparison(name, "=", 1.0))
     return found[:MOST_EVENTS]
 
 
 def chance_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
     """The chance of an event at each place, with its name."""
-    if event.observable == areas.name and isinstance(event.value, str):
-        return str(event), chances_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE)
-    quantity = by_name(rows.model.observables)[event.observable]
-    values = event.values_in(rows.model, rows.table.column(event.observable))
-    return str(event), chances_of(event.happens(quantity, values), groups, CONFIDENCE, event.unknown(quantity, values))
+    if isinstance(event, Comparison) and event.observable == areas.name and isinstance(event.value, str):
+        return str(event), chances_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE, unknown_in(areas))
+    happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
+    return str(event), chances_of(happened, groups, CONFIDENCE, unknown)
 
 
 def packed(name: str, found: Interval, order: np.ndarray, drawn: RegimeMap | None, levels: Sequence[float]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from sweep.analysis.rare_event import facts, read
 from sweep.design.subset_simulation import SUBSET
+from sweep.execution.adaptive.levels_table import limit_of
 from sweep.io.errors import ConfigError
 from sweep.io.text import visible
 
-SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "monte_carlo_rows", "across", "notes")
+SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "unknown", "monte_carlo_rows", "across", "notes")
 
 
 def rare_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -24,7 +25,7 @@ def rare_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, s
     found = facts(result)
     unit = "" if found["unit"] == "1" else found["unit"]
     title = f"chance of {visible(found['event'])}"
-    return {**{name: found[name] for name in SHOWN}, "unit": unit, "title": title, "limit": limit_of(result.design.event.limit)}, ""
+    return {**{name: found[name] for name in SHOWN}, "unit": unit, "title": title, "limit": limit_of(result.design)}, ""
 
 
 def sentence_of(rare: dict[str, Any]) -> list[tuple[str, str]]:
@@ -36,8 +37,3 @@ def sentence_of(rare: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Rare event", f"{rare['title']}: {found['probability']:.3g}, {ends}. Points crowd around the event: their shares are no chances.")
     ]
-
-
-def limit_of(limit: float | str) -> float:
-    """Where the limit lies on the axis of the curve."""
-    return limit if isinstance(limit, float) else 0.0

@@ -13,7 +13,7 @@ from sweep.design.boundary import Boundary
 from sweep.io.errors import ConfigError, Problem, advise, shorten
 from sweep.io.values import number_like, read_number
 from sweep.study.draws import read_draws
-from sweep.study.event import Event, read_events
+from sweep.study.event import Event, named_in, read_events
 from sweep.study.schema import OBSERVABLES, Sweep
 
 KEYS = (
@@ -51,7 +51,7 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
     if sweep.event is not None:
         return read_chance(sweep, sweep.event, axes, random, model, problems)
     problems += [
-        Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled=1"')
+        Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
         for key in OF_CHANCES
         if getattr(sweep, key) is not None
     ]
@@ -94,7 +94,7 @@ def read_chance(
     if points > MOST_ROWS:
         problems.append(Problem("sweep.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
     seeds = read_seeds(sweep.seeds, pair, model, problems)
-    return Boundary(pair, event.observable, None, width, halvings, seeds, text.strip(), chance, confidence, over)
+    return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), chance, confidence, over)
 
 
 def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None:

@@ -1,18 +1,19 @@
-"""An event whose chance is asked for: an observable above, below or at a value."""
+"""Events whose chance is asked for: observables above, below or at a value, joined by `or`, `and` and `not`."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.comparison import limit_in, parts_of
+from sweep.design.joined import Joined, Outcome, margin_of, outcome_of, singles, with_sign
+from sweep.io.errors import ConfigError, Problem, advise, shorten
+from sweep.study.comparison import Parts, limit_in, read_expression
 from sweep.study.schema import OBSERVABLES
 
 if TYPE_CHECKING:
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
 }  # fmt: skip
+FORM = f"an observable, one of {' '.join(RELATIONS)}, and a value, or several joined by or, and, not: 'wear_power>1.0', wall_regime=plateau"
+
+Single = TypeVar("Single")
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Comparison:
     """What may happen in a row: `observable` `relation` `value`, such as buckling_time > 0.5 or wall_regime = plateau.
 
     A row in which the observable has no value, because nothing happened, counts as a row in which the event did not happen. One in which
@@ -38,33 +42,73 @@ class Event:
     relation: str
     value: float | str
 
-    @property
-    def measure(self) -> str:
-        """Its chance as the name of a measure: "P(> 1)"."""
-        return f"P({self.relation} {self.value if isinstance(self.value, str) else format(self.value, 'g')})"
-
     def __str__(self) -> str:
         """The event in words: "buckling_time > 0.5"."""
-        return f"{self.observable} {self.measure[2:-1]}"
+        return f"{self.observable} {self.relation} {self.value if isinstance(self.value, str) else format(self.value, 'g')}"
 
-    def values_in(self, model: Model, column: pa.ChunkedArray) -> np.ndarray:
-        """(n,) float64 values of its observable in a column of a run: numbers, or codes of words; NaN without one."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    @property
+    def ordered(self) -> bool:
+        """Whether rows can be near to it: whether its observable passes a limit."""
+        return isinstance(self.value, float) and self.relation != "="
 
-        if words := by_name(model.observables)[self.observable].words:
-            column = pc.index_in(column.cast(pa.string()), pa.array(words))
-        return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-    def happens(self, quantity: Quantity, values: np.ndarray) -> np.ndarray:
-        """(n,) mask of the rows in which it happened, of the (n,) values of its observable: numbers, or codes of words; NaN without one."""
+    def outcome(self, quantity: Quantity, values: np.ndarray) -> Outcome:
+        """Its outcome in the rows, given the (n,) values of its observable: numbers, or codes of words; NaN without one."""
         value = float(quantity.words.index(self.value)) if isinstance(self.value, str) else self.value
-        return np.asarray(RELATIONS[self.relation](values, value) & ~np.isnan(values))
+        missing = np.isnan(values)
+        return Outcome(np.asarray(RELATIONS[self.relation](values, value) & ~missing), missing & quantity.unknown)
 
-    @staticmethod
-    def unknown(quantity: Quantity, values: np.ndarray) -> np.ndarray:
-        """(n,) mask of the rows of which it is not known whether it happened; arguments as of `happens`."""
-        return np.asarray(np.isnan(values) & quantity.unknown)
+    def margins(self, quantity: Quantity, values: np.ndarray) -> np.ndarray:
+        """(n,) how far rows are beyond its limit, in parts of it (of a limit of 0 in its unit); arguments as of `outcome`.
+
+        At least 0 where it happened, -inf where the observable has no value, NaN where it is unknown whether it happened.
+        """
+        limit, (happened, unknown) = float(self.value), self.outcome(quantity, values)
+        beyond = (1.0 if self.relation[0] == ">" else -1.0) * (values - limit) / (abs(limit) or 1.0)
+        return np.where(unknown, np.nan, with_sign(np.where(np.isnan(values), -np.inf, beyond), happened))
+
+
+Event: TypeAlias = Joined[Comparison] | Comparison
+Values = Mapping[str, np.ndarray]  # (n,) values of observables, by their names: numbers, or codes of words; NaN without one
+
+
+def named_in(event: Event) -> list[str]:
+    """The names of the observables of an event, each once."""
+    return list(dict.fromkeys(each.observable for each in singles(event)))
+
+
+def subject_of(event: Event) -> tuple[str, str]:
+    """Observable and measure under which tables show the chance of an event: "peak_force" and "P(> 5000)"; of a joined event all of it."""
+    return (str(event), "P") if isinstance(event, Joined) else (event.observable, f"P({str(event).removeprefix(event.observable).strip()})")
+
+
+def outcome_in(event: Event, model: Model, values: Values) -> Outcome:
+    """The outcome of an event of a model in rows."""
+    known = by_name(model.observables)
+    return outcome_of(event, lambda each: each.outcome(known[each.observable], values[each.observable]))
+
+
+def margin_in(event: Event, model: Model, values: Values) -> np.ndarray | None:
+    """(n,) margins of an event in rows, see `joined.margin_of`; None if it has a part that is no limit which rows pass."""
+    if not all(each.ordered for each in singles(event)):
+        return None
+    known = by_name(model.observables)
+    return margin_of(event, lambda each: each.margins(known[each.observable], values[each.observable]))
+
+
+def values_in(event: Event, model: Model, table: pa.Table) -> dict[str, np.ndarray]:
+    """The values of the observables of an event in the rows of a run."""
+    known = by_name(model.observables)
+    return {name: numbers_of(known[name], table.column(name)) for name in named_in(event)}
+
+
+def numbers_of(quantity: Quantity, column: pa.ChunkedArray) -> np.ndarray:
+    """(n,) float64 values of an observable in a column of a run: numbers, or codes of words; NaN without one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if quantity.words:
+        column = pc.index_in(column.cast(pa.string()), pa.array(quantity.words))
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -80,28 +124,75 @@ def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.
     return np.where(hits > 0, low, 0.0), np.where(hits < count, high, 1.0)
 
 
+def is_mark(quantity: Quantity) -> bool:
+    """Whether a whole number only says yes or no."""
+    return quantity.kind == "integer" and "1 if " in quantity.description
+
+
 def read_events(option: str, texts: Sequence[str], model: Model) -> tuple[Event, ...]:
-    """Parse texts such as "wear_power > 1.0", "peak_force > 5 kN", "wall_regime = plateau"; ConfigError, named after the option."""
-    known = {quantity.name: quantity for quantity in model.observables if quantity.kind != "list"}
-    found, problems = [], []
+    """Parse texts such as "peak_force > 5 kN" and "wall_regime = plateau or buckled"; ConfigError, named after the option."""
+    found, problems = [], list[Problem]()
     for text in texts:
-        parts = parts_of(text)
-        if parts is None:
-            message = f"{text!r} must be an observable, one of {' '.join(RELATIONS)}, and a value: 'wear_power>1.0', wall_regime=plateau"
-            problems.append(Problem("", message))
-            continue
-        name, relation, value = parts
-        if name not in known:
-            problems.append(Problem("", f"{name!r} is no observable of the model {model.name}; {advise(name, known, OBSERVABLES)}"))
-        elif (words := by_name(model.observables)[name].words) and (value not in words or relation != "="):
-            problems.append(Problem("", f"{text!r}: {name} is a word, written {name}=WORD; {advise(value, words)}"))
-        elif words:
-            found.append(Event(name, relation, value))
-        else:
-            try:
-                found.append(Event(name, relation, limit_in(value, known[name].unit)))
-            except ValueError as error:
-                problems.append(Problem("", f"{text!r}: {error}"))
+        event = read_joined(text, model, "", FORM, compared, problems)
+        found += [] if event is None else [event]
     if problems:
         raise ConfigError(option, problems)
     return tuple(found)
+
+
+def read_joined(
+    text: str, model: Model, path: str, form: str, leaf: Callable[[Parts, Quantity], Single], problems: list[Problem]
+) -> Joined[Single] | Single | None:
+    """Parse the text of an event, which may be joined of several.
+
+    Args:
+        text: as given. model: whose observables it may name. path: of the text, for problems. form: what a text must be, in words.
+        leaf: turns a comparison and its quantity into a single event; ValueError says what is wrong.
+        problems: list to which problems are added.
+
+    Returns:
+        The event, or None and problems.
+    """
+    known = {quantity.name: quantity for quantity in model.observables if quantity.kind != "list"}
+    before = len(problems)
+
+    def turned(part: Joined[Parts] | Parts) -> Joined[Single] | Single | None:
+        if isinstance(part, Joined):
+            inner = [turned(each) for each in part.parts]
+            return Joined(part.word, tuple(each for each in inner if each is not None))
+        quantity = known.get(part.observable)
+        if quantity is None:
+            problems.append(
+                Problem(
+                    path, f"{part.observable!r} is no observable of the model {model.name}; {advise(part.observable, known, OBSERVABLES)}"
+                )
+            )
+            return None
+        if not part.relation and not is_mark(quantity):
+            problems.append(Problem(path, f"{text!r} must be {form}"))
+            return None
+        try:
+            return leaf(part if part.relation else Parts(part.observable, "=", "1"), quantity)
+        except ValueError as error:
+            problems.append(Problem(path, str(error)))
+            return None
+
+    try:
+        found = turned(read_expression(text))
+    except ValueError as error:
+        problems.append(Problem(path, f"{shorten(text)} must be {form}: {error}"))
+        return None
+    return found if len(problems) == before else None
+
+
+def compared(parts: Parts, quantity: Quantity) -> Comparison:
+    """A comparison of an observable with a number or a word; ValueError says what is wrong."""
+    name, relation, value = parts
+    if not quantity.words:
+        try:
+            return Comparison(name, relation, limit_in(value, quantity.unit))
+        except ValueError as error:
+            raise ValueError(f"{f'{name} {relation} {value}'!r}: {error}") from None
+    if value not in quantity.words or relation != "=":
+        raise ValueError(f"{f'{name} {relation} {value}'!r}: {name} is a word, written {name}=WORD; {advise(value, quantity.words)}")
+    return Comparison(name, relation, value)

@@ -19,6 +19,7 @@ from kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
 from kernels.models.signals import Signals
 from kernels.models.structure_model import WHY_NOT_EXACT
 from sweep.design.axis import SCHEME
+from sweep.design.boundary import Boundary
 from sweep.design.designs import Adaptive, schemes_of
 from sweep.design.subset_simulation import SubsetSimulation
 from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
@@ -32,6 +33,7 @@ from sweep.study.capabilities import check_asked, check_columns, check_precision
 from sweep.study.config import Config
 from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
 from sweep.study.document import belongs, read_document
+from sweep.study.event import named_in, read_events
 from sweep.study.excitation import Excitation
 from sweep.study.rules import check_fixed, check_rules
 from sweep.study.schema import TIME_KEYS, Document, Time
@@ -285,9 +287,14 @@ def check_sought(config: Config) -> list[Problem]:
     """The problem of an adaptive design that seeks an observable which the study lacks."""
     if not isinstance(config.design, Adaptive):
         return []
-    lacking = config.lacking(by_name(config.model.observables)[config.design.observable])
-    key = "event" if isinstance(config.design, SubsetSimulation) else "observable"
-    return [Problem(f"sweep.{key}", lacking)] if lacking else []
+    design, known, key = config.design, by_name(config.model.observables), "event"
+    if isinstance(design, SubsetSimulation):
+        names: Sequence[str] = design.observables
+    elif isinstance(design, Boundary) and design.event:
+        names = named_in(read_events("sweep.event", [design.event], config.model)[0])
+    else:
+        names, key = [design.observable], "observable"
+    return [Problem(f"sweep.{key}", lacking) for name in names if (lacking := config.lacking(known[name]))]
 
 
 def canonical_document(

@@ -110,9 +110,10 @@ class Sweep(TableSchema):
     )
     event: str | None = Field(
         default=None,
-        description="of a boundary: an event such as buckled=1, whose chance over the axes that are no ranges with a count is sought; "
+        description="of a boundary: an event such as buckled, or x_max > 3 and not buckled, whose chance over the axes that are no ranges "
+        "with a count is sought; "
         "of a subset simulation: the rare event, an observable beyond a limit with its unit, such as peak_force > 5 kN, or "
-        "beyond a parameter, such as peak_force >= f_crit",
+        "beyond a parameter, such as peak_force >= f_crit, or several such ones joined by or, and, not",
     )
     level_probability: Any = Field(
         default=None, description="of a subset simulation: share of a level that starts the chains of the next one, default 0.1"

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from kernels.models import Model
 from kernels.models.quantity import Quantity, by_name
 from sweep.design.axis import Axis
+from sweep.design.joined import Joined, singles
 from sweep.design.subset_simulation import LimitState, SubsetSimulation
 from sweep.io.errors import Problem, advise, shorten
 from sweep.io.values import number_like
-from sweep.study.comparison import limit_in, parts_of
+from sweep.study.comparison import Parts, limit_in
+from sweep.study.event import is_mark, read_joined
 from sweep.study.sampling import MOST_SEED, read_correlations
-from sweep.study.schema import OBSERVABLES, SAMPLED_SEED, Sweep
+from sweep.study.schema import SAMPLED_SEED, Sweep
 
 if TYPE_CHECKING:
     from sweep.study.config import Config
@@ -54,32 +56,21 @@ def read_subset(sweep: Sweep, where: str, axes: tuple[Axis, ...], model: Model, 
     return SubsetSimulation(axes, sweep.count, seed, event, 1.0 / length, levels, repeats, correlations)
 
 
-def read_event(sweep: Sweep, where: str, model: Model, problems: list[Problem]) -> LimitState | None:
+def read_event(sweep: Sweep, where: str, model: Model, problems: list[Problem]) -> Joined[LimitState] | LimitState | None:
     """The event; None and a problem if it is none that chains can climb to."""
     path = f"{where}.event"
     if sweep.event is None:
         problems.append(Problem(path, f"missing: a subset simulation needs the rare event, such as {EXAMPLE}"))
         return None
-    parts = parts_of(sweep.event)
-    if parts is None:
-        message = f"{sweep.event!r} must be an observable, one of > >= < <=, and a limit, such as {EXAMPLE}"
-        problems.append(Problem(path, message))
-        return None
-    name, relation, value = parts
-    known = {quantity.name: quantity for quantity in model.observables if quantity.kind != "list"}
-    if name not in known:
-        advice = advise(name, known, OBSERVABLES)
-        problems.append(Problem(path, f"{name!r} is no observable of {model.name}; {advice}"))
-    elif relation == "=" or known[name].kind == "word" or is_mark(known[name]):
-        problems.append(Problem(path, f"{sweep.event!r} {why_not(known[name])}: {instead(model)}"))
-    elif (limit := read_limit(value, path, known[name], model, problems)) is not None:
-        return LimitState(name, relation, limit)
-    return None
+    text = sweep.event
 
+    def limited(parts: Parts, quantity: Quantity) -> LimitState:
+        if parts.relation == "=" or quantity.kind == "word" or is_mark(quantity):
+            raise ValueError(f"{text!r} {why_not(quantity)}: {instead(model)}")
+        return LimitState(parts.observable, parts.relation, read_limit(parts.value, quantity, model))
 
-def is_mark(quantity: Quantity) -> bool:
-    """Whether a whole number only says yes or no."""
-    return quantity.kind == "integer" and quantity.description.startswith("1 if ")
+    form = f"an observable, one of > >= < <=, and a limit, such as {EXAMPLE}, or several joined by or, and, not"
+    return read_joined(text, model, path, form, limited, problems)
 
 
 def why_not(quantity: Quantity) -> str:
@@ -98,24 +89,22 @@ def instead(model: Model) -> str:
     return f"name an observable whose limit is the event, such as {EXAMPLE}{example}"
 
 
-def read_limit(text: str, path: str, quantity: Quantity, model: Model, problems: list[Problem]) -> float | str | None:
-    """The limit: a number in the unit of the observable, or the name of a parameter; None and a problem if it is neither."""
+def read_limit(text: str, quantity: Quantity, model: Model) -> float | str:
+    """The limit: a number in the unit of the observable, or the name of a parameter; ValueError if it is neither."""
     parameters = by_name(model.parameters)
     if text in parameters:
         other = parameters[text]
         if other.kind not in ("float", "integer") or other.unit != quantity.unit:
             unit, there = (each.unit_suffix.strip() or "no unit" for each in (quantity, other))
             message = f"{quantity.name} has {unit}, and {text} {'has ' + there if other.kind == 'float' else 'is no number'}"
-            problems.append(Problem(path, f"{message}: the limit must be of the same kind"))
-            return None
+            raise ValueError(f"{message}: the limit must be of the same kind")
         return text
     try:
         return limit_in(text, quantity.unit)
     except ValueError as error:
         same = [name for name, each in parameters.items() if each.kind == "float" and each.unit == quantity.unit]
         names = f", or a parameter in {quantity.unit}; {advise(text, same)}" if same and not text[:1].isdigit() else ""
-        problems.append(Problem(path, f"{error}{names}"))
-        return None
+        raise ValueError(f"{error}{names}") from None
 
 
 def read_chain_length(sweep: Sweep, where: str, problems: list[Problem]) -> int:
@@ -155,11 +144,10 @@ def check_limit(config: Config) -> list[Problem]:
     """The problem of a limit that is a parameter which the study leaves at its default, though its own one is meant."""
     if not isinstance(config.design, SubsetSimulation):
         return []
-    limit = config.design.event.limit
     known = by_name(config.model.parameters)
-    if isinstance(limit, str) and limit not in config.fixed and limit not in config.swept and known[limit].default is None:
-        return [Problem("sweep.event", f"{limit} is not set: give it in [parameters] or [sweep.axes]")]
-    return []
+    limits = dict.fromkeys(each.limit for each in singles(config.design.event) if isinstance(each.limit, str))
+    unset = [name for name in limits if name not in config.fixed and name not in config.swept and known[name].default is None]
+    return [Problem("sweep.event", f"{name} is not set: give it in [parameters] or [sweep.axes]") for name in unset]
 
 
 def settings_of(design: SubsetSimulation) -> dict[str, Any]:

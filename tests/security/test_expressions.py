@@ -23,7 +23,7 @@ from sweep.io.columns import split_unit
 from sweep.io.errors import ConfigError, advise, advise_path
 from sweep.io.units import LONGEST, MOST_FACTORS, in_unit, product_of_powers
 from sweep.plots.figure import plain
-from sweep.study.comparison import parts_of
+from sweep.study.comparison import read_expression
 from sweep.study.event import read_events
 from sweep.study.point_table import split_header
 
@@ -184,6 +184,11 @@ TEXTS = (
     "_",
     "a=",
     "e9",
+    "not ",
+    "a or ",
+    "a and (",
+    "not (",
+    ")",
     "\n",
     "é",
 )
@@ -199,7 +204,7 @@ def test_texts_of_users_are_read_in_linear_time(text: str) -> None:
         f"quantile {text * LONG} of x <= 1",
     ):
         calls: tuple[Callable[[], object], ...] = (
-            lambda many=many: parts_of(many),
+            lambda many=many: read_expression(many),
             lambda many=many: read_events("--chance", [many], MODEL),
             lambda many=many: read_constraint(many, MODEL, 2),
             lambda many=many: read_measure(many, MODEL, 2, ""),

@@ -18,7 +18,7 @@ from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROF
 from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
 from sweep.analysis.fragility.rows import FragilityRows, read
 from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.event import Event
+from sweep.study.event import Comparison, named_in
 
 STRIPES, CLOUD, INCREMENTAL = "stripes", "cloud", "incremental"
 METHODS = {
@@ -38,7 +38,7 @@ class FragilityRequest:
     """What is asked.
 
     Attributes:
-        event: such as "buckled=1" or "peak_force > 5 kN". intensity: see `rows.read`.
+        event: such as "buckled" or "peak_force > 5 kN or buckled". intensity: see `rows.read`.
         over: parameters whose values are random; default draws and records. by: parameter with a curve for each value.
         at: "name=value" texts of parameters that are held.
         method: one of METHODS. interval: one of INTERVALS; default bootstrap if rows share a record or a draw, else profile (cloud: delta).
@@ -65,7 +65,8 @@ class Points:
 
     Attributes:
         intensity: of a stripe, or geometric mean of a bin. start, stop: ends of the bin.
-        rows, events: counts. share: the part with the event; low, high: its interval (`clusters.interval_of_clusters`).
+        rows, events: counts. share: the part with the event; low, high: its interval (`clusters.interval_of_clusters`), which holds both
+            outcomes of the `unknown` rows.
     """
 
     intensity: np.ndarray
@@ -76,6 +77,7 @@ class Points:
     share: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    unknown: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Curve:
     Attributes:
         label: parameter `by` -> its value. rows, events, groups: numbers of those used.
         failed, void: numbers of rows left out: failed ones, and those without an intensity (for a cloud, a demand) above 0.
+        unknown: number of rows left out because it is unknown whether the event happened. Intervals hold both outcomes of them, but for a
+            cloud, which needs demands.
         points: counted chances. grid: (GRID,) intensities of the curve.
         fit: the lognormal curve, or None. reason: why there is none. limit: the error with its limits.
         interval: how the intervals were found. intervals: of the curve.
@@ -98,6 +102,7 @@ class Curve:
     groups: int
     failed: int
     void: int
+    unknown: int
     points: Points
     grid: np.ndarray
     interval: str
@@ -130,7 +135,7 @@ class FragilityResult:
     @property
     def failed(self) -> int:
         """Number of failed rows."""
-        return int(np.count_nonzero(~self.rows.good))
+        return int(np.count_nonzero(~(self.rows.good | self.rows.unknown)))
 
 
 def analyse(path: Path, request: FragilityRequest) -> FragilityResult:
@@ -171,8 +176,8 @@ def check_rows(request: FragilityRequest, rows: FragilityRows) -> None:
     """Refuse a method that the rows or the event do not allow."""
     problems = []
     if request.method == CLOUD:
-        limit = rows.event.value
-        if isinstance(limit, str) or rows.event.relation not in (">", ">=") or limit <= 0.0:
+        single = isinstance(rows.event, Comparison) and rows.event.ordered and rows.event.relation[0] == ">"
+        if not single or limit_of(rows) <= 0.0:
             message = f"a cloud needs an observable above a limit > 0, such as 'peak_force > 5 kN', not {str(rows.event)!r}"
             problems.append(Problem("--event", message))
         elif rows.demand.name == rows.intensity.name:
@@ -188,34 +193,45 @@ def curve_of(rows: FragilityRows, request: FragilityRequest, number: int) -> Cur
     """Count and fit one curve."""
     own = rows.curves == number
     positive = np.isfinite(rows.x) & (rows.x > 0.0)
+    unknown = own & rows.unknown & positive
     if request.method == CLOUD:
         positive &= np.isfinite(rows.values) & (rows.values > 0.0)
     used = own & rows.good & positive
     facts: dict[str, Any] = {
         "label": rows.labels[number], "rows": int(used.sum()), "events": int(rows.happened[used].sum()),
-        "failed": int(np.count_nonzero(own & ~rows.good)), "void": int(np.count_nonzero(own & rows.good & ~positive)),
+        "failed": int(np.count_nonzero(own & ~(rows.good | rows.unknown))), "unknown": int(np.count_nonzero(unknown)),
+        "void": int(np.count_nonzero(own & rows.good & ~positive)),
     }  # fmt: skip
     x, happened = rows.x[used], rows.happened[used]
     if not len(x):
         empty = np.empty(0)
-        none = Points(*[empty] * 8)
+        none = Points(*[empty] * 9)
         return Curve(**facts, groups=0, points=none, grid=empty, interval="", reason="no row has an intensity above 0 and a result")
     groups = np.unique(rows.groups[used], return_inverse=True)[1]
     facts["groups"] = int(groups.max()) + 1
     shared = facts["groups"] < len(groups)
     kind = request.interval or (BOOTSTRAP if shared and request.method != INCREMENTAL else DELTA if request.method == CLOUD else PROFILE)
-    facts |= {"points": counted(x, happened, bins_of(x), groups, request.confidence), "grid": grid_over(x), "interval": kind}
-    curve = fitted(rows, request, used, groups, facts)
+    facts |= {"points": counted(rows, used, unknown, request.confidence), "grid": grid_over(x), "interval": kind}
+    curve = fitted(rows, request, used, rows.happened, facts)
+    if unknown.any() and request.method != CLOUD and curve.intervals is not None:
+        curve = replace(curve, intervals=hull(curve.intervals, *(
+            fitted(rows, request, used | unknown, rows.happened | more, facts).intervals for more in (np.False_, unknown)
+        )))  # fmt: skip
     if curve.fit is None or shared:
         return curve
     return replace(curve, misfit=misfit(curve.fit.chance(x), happened, bins_of(x)))
 
 
-def fitted(rows: FragilityRows, request: FragilityRequest, used: np.ndarray, groups: np.ndarray, facts: dict[str, Any]) -> Curve:
-    """Fit one curve to the rows that are used, (n,) mask, by the requested method."""
-    x, happened = rows.x[used], rows.happened[used]
+def limit_of(rows: FragilityRows) -> float:
+    """The limit of the demand of a cloud."""
+    return float(rows.event.value) if isinstance(rows.event, Comparison) else math.nan
+
+
+def fitted(rows: FragilityRows, request: FragilityRequest, used: np.ndarray, mask: np.ndarray, facts: dict[str, Any]) -> Curve:
+    """Fit one curve to the rows that are used, (n,) mask, by the requested method, where `mask`, (n,), says in which the event happened."""
+    x, happened, groups = rows.x[used], mask[used], np.unique(rows.groups[used], return_inverse=True)[1]
     if request.method == CLOUD:
-        return of_cloud(facts, Cloud(np.log(x), np.log(rows.values[used]), math.log(float(rows.event.value)), request.capacity_beta),
+        return of_cloud(facts, Cloud(np.log(x), np.log(rows.values[used]), math.log(limit_of(rows)), request.capacity_beta),
                         groups, request)  # fmt: skip
     if request.method == INCREMENTAL:
         known = first_happens(np.log(x), happened, groups)
@@ -289,16 +305,37 @@ def bins_of(x: np.ndarray) -> np.ndarray:
     return np.asarray((np.argsort(np.argsort(x, kind="stable"), kind="stable") * bins) // len(x))
 
 
-def counted(x: np.ndarray, happened: np.ndarray, inverse: np.ndarray, groups: np.ndarray, confidence: float) -> Points:
-    """Chances in bins of given numbers, (n,); rows of a group may be alike."""
+def hull(own: Intervals, least: Intervals | None, most: Intervals | None) -> Intervals:
+    """The intervals that hold those of a curve, and those with an event in none and in all of the unknown rows, None without a curve."""
+    nothing = Intervals((0.0, math.inf), (0.0, math.inf), np.zeros_like(own.low), np.ones_like(own.high))
+    each = (own, least or replace(nothing, high=own.high), most or replace(nothing, low=own.low))
+    theta, beta = ([getattr(e, name) for e in each] for name in ("theta", "beta"))
+    low, high = np.min([e.low for e in each], axis=0), np.max([e.high for e in each], axis=0)
+    return Intervals(
+        (min(a for a, _ in theta), max(b for _, b in theta)), (min(a for a, _ in beta), max(b for _, b in beta)), low, high,
+        max(e.limits for e in each),
+    )  # fmt: skip
+
+
+def counted(of: FragilityRows, used: np.ndarray, unknown: np.ndarray, confidence: float) -> Points:
+    """Chances in bins, of the rows that are used and with those of which it is unknown whether the event happened, (n,) masks each.
+
+    Rows of a group may be alike.
+    """
+    every = used | unknown
+    x, happened, known = of.x[every], of.happened[every], used[every]
+    inverse, groups = bins_of(x), np.unique(of.groups[every], return_inverse=True)[1]
     count = int(inverse.max()) + 1
-    rows, events = np.bincount(inverse, minlength=count), np.bincount(inverse[happened], minlength=count)
+    rows, events = np.bincount(inverse[known], minlength=count), np.bincount(inverse[happened], minlength=count)
     start, stop = np.full(count, np.inf), np.zeros(count)
     np.minimum.at(start, inverse, x)
     np.maximum.at(stop, inverse, x)
-    middle = np.clip(np.exp(np.bincount(inverse, np.log(x), count) / rows), start, stop)
-    low, high = interval_of_clusters(happened, inverse, groups, confidence)
-    return Points(middle, start, stop, rows, events, events / rows, low, high)
+    each = np.bincount(inverse, minlength=count)
+    middle = np.clip(np.exp(np.bincount(inverse, np.log(x), count) / each), start, stop)
+    low = interval_of_clusters(happened, inverse, groups, confidence)[0]
+    high = interval_of_clusters(happened | ~known, inverse, groups, confidence)[1]
+    with np.errstate(invalid="ignore"):
+        return Points(middle, start, stop, rows, events, events / rows, low, high, each - rows)
 
 
 def grid_over(x: np.ndarray) -> np.ndarray:
@@ -331,10 +368,14 @@ def notes_on(rows: FragilityRows, request: FragilityRequest, curves: list[Curve]
             notes.append(f"{where}a bootstrap of {curve.groups} {what} says little of their spread.")
         if curve.fit is not None and curve.interval != BOOTSTRAP and request.method != INCREMENTAL and curve.groups < curve.rows:
             notes.append(f"{where}rows that share a {' and '.join(rows.over)} are taken as independent: --interval bootstrap does not.")
-    if failed := int(np.count_nonzero(~rows.good)):
-        unknown = int(np.count_nonzero(Event.unknown(rows.demand, rows.values)))
-        of_them = f" {unknown:,} rows have no {rows.demand.name}, which could not be computed." if unknown else ""
-        notes.append(f"{failed:,} of {len(rows.good):,} rows failed and are left out; their column `status` says why.{of_them}")
+    if failed := int(np.count_nonzero(~(rows.good | rows.unknown))):
+        notes.append(f"{failed:,} of {len(rows.good):,} rows failed and are left out; their column `status` says why.")
+    if unknown := int(np.count_nonzero(rows.unknown)):
+        ends = "so are its intervals" if request.method == CLOUD else "its intervals hold both outcomes of them"
+        notes.append(
+            f"Of {unknown:,} of {len(rows.good):,} rows it is unknown whether the event happened, since "
+            f"{' or '.join(named_in(rows.event))} could not be computed there. The curve is without them, and {ends}."
+        )
     if rows.state["state"] != "complete":
         notes.append(f"The run is not complete: {rows.state['points_done']:,} of {rows.state['points']:,} points are there.")
     return notes

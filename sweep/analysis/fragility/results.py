@@ -25,6 +25,7 @@ ABOUT = {
     "events": "number of those with the event",
     "groups": "number of records, draws or single rows that are independent",
     "failed": "number of rows that failed and are left out",
+    "unknown": "number of rows of which it is unknown whether the event happened; left out, and intervals hold both outcomes of them",
     "void": "number of rows left out because they have no intensity, or for a cloud no demand, above 0",
     "theta": "intensity at which the chance is one half; null without a finite maximum of the likelihood",
     "theta_low": "lower end of its interval",
@@ -45,13 +46,13 @@ ABOUT = {
     "chance": "chance of the event by the lognormal curve; null without one",
 }
 COLUMNS = {
-    FITS: ("curve", "by", "rows", "events", "groups", "failed", "void", "theta", "theta_low", "theta_high", "beta", "beta_low", "beta_high",
-           "log_likelihood", "misfit", "interval", "reason"),
-    POINTS: ("curve", "by", "intensity", "start", "stop", "rows", "events", "share", "low", "high", "chance"),
+    FITS: ("curve", "by", "rows", "events", "groups", "failed", "unknown", "void", "theta", "theta_low", "theta_high", "beta", "beta_low",
+           "beta_high", "log_likelihood", "misfit", "interval", "reason"),
+    POINTS: ("curve", "by", "intensity", "start", "stop", "rows", "events", "unknown", "share", "low", "high", "chance"),
     CURVES: ("curve", "by", "intensity", "chance", "low", "high"),
 }  # fmt: skip
 OF_INTENSITY = ("theta", "theta_low", "theta_high", "intensity", "start", "stop")
-WHOLE, WORDS = ("curve", "rows", "events", "groups", "failed", "void"), ("by", "interval", "reason")
+WHOLE, WORDS = ("curve", "rows", "events", "groups", "failed", "unknown", "void"), ("by", "interval", "reason")
 
 
 def name_of(curve: Curve) -> str:
@@ -70,8 +71,10 @@ def records(result: FragilityResult, which: str) -> list[dict[str, Any]]:
 
 def fit_of(curve: Curve) -> list[dict[str, Any]]:
     """The line of a curve in the table of fits."""
-    row: dict[str, Any] = {name: getattr(curve, name) for name in ("rows", "events", "groups", "failed", "void", "interval", "reason")}
-    row |= dict.fromkeys(COLUMNS[FITS][7:15])
+    row: dict[str, Any] = {
+        name: getattr(curve, name) for name in ("rows", "events", "groups", "failed", "unknown", "void", "interval", "reason")
+    }
+    row |= dict.fromkeys(COLUMNS[FITS][8:16])
     if curve.fit is not None and curve.intervals is not None:
         row |= {"theta": curve.fit.theta, "beta": curve.fit.beta, "log_likelihood": curve.fit.log_likelihood}
         row["misfit"] = curve.misfit if math.isfinite(curve.misfit) else None
@@ -83,9 +86,11 @@ def fit_of(curve: Curve) -> list[dict[str, Any]]:
 def points_of(curve: Curve) -> list[dict[str, Any]]:
     """The counted chances of a curve."""
     columns = {
-        name: getattr(curve.points, name).tolist() for name in ("intensity", "start", "stop", "rows", "events", "share", "low", "high")
+        name: getattr(curve.points, name).tolist()
+        for name in ("intensity", "start", "stop", "rows", "events", "unknown", "share", "low", "high")
     }
     columns["chance"] = [None] * len(curve.points.rows) if curve.fit is None else curve.fit.chance(curve.points.intensity).tolist()
+    columns["share"] = [None if math.isnan(share) else share for share in columns["share"]]  # of a bin of unknown rows alone
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -23,7 +23,7 @@ from sweep.excitation.intensity import MEASURES
 from sweep.execution.dataset import Dataset
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.study.capabilities import CONVERGENCE
-from sweep.study.event import Event, read_events
+from sweep.study.event import Event, named_in, outcome_in, read_events, values_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,9 +37,9 @@ class FragilityRows:
 
     Attributes:
         state: state of the run (`run_state.state_of`).
-        event: what may happen. demand: the observable of the event. intensity: the quantity on the axis.
-        x: intensities. values: of the observable, or codes of its words; NaN without one. happened: mask. good: mask of rows with results,
-            of which it is known whether it happened.
+        event: what may happen. demand: the observable of the event, of a joined one the first. intensity: the quantity on the axis.
+        x: intensities. values: of the demand, or codes of its words; NaN without one. happened, unknown: masks of the rows in which it
+            happened, and of those with results of which that is unknown. good: mask of the other rows with results.
         groups: numbers of what rows share (a record, a draw), from 0 on.
         over: names of what groups are told apart by; empty if each row is a group of its own.
         curves: numbers of the curves; labels: the value that each curve stands for, by parameter.
@@ -53,6 +53,7 @@ class FragilityRows:
     x: np.ndarray
     values: np.ndarray
     happened: np.ndarray
+    unknown: np.ndarray
     good: np.ndarray
     groups: np.ndarray
     over: tuple[str, ...]
@@ -85,13 +86,13 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
     (what,) = read_events("--event", [event], model)
     parameters, observables = by_name(model.parameters), by_name(model.observables)
     names = [name for name in dataset.names if name in parameters or name == SCHEME]
-    entries = lists_of(model, [what.observable, intensity], dataset.names)
+    needed = named_in(what)
+    entries = lists_of(model, [*needed, intensity], dataset.names)
     problems: list[Problem] = []
     there = {name: each for name, each in observables.items() if name in dataset.names or name in entries}
-    if what.observable not in there:
-        problems.append(Problem("--event", f"{what.observable} is no column of this run"))
-        raise ConfigError(str(path), problems)
-    wanted = [name for name in (what.observable, intensity) if name in dataset.names and name not in names]
+    if absent := [name for name in needed if name not in there]:
+        raise ConfigError(str(path), [Problem("--event", f"{name} is no column of this run") for name in absent])
+    wanted = [name for name in (*needed, intensity) if name in dataset.names and name not in names]
     table = dataset.table(list(dict.fromkeys([*names, STATUS, *wanted, *(base for base, _ in entries.values())])))
     table = add_entries(table, model, entries)
     table, held = slice_at(table, varying_of(table, names), at, problems)
@@ -109,17 +110,17 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
         problems += [in_words(table, name) for name in loose if not state_is_sampled(state) and must_be_named(table, name)]
     if problems or axis is None:
         raise ConfigError(str(path), problems)
-    values = what.values_in(model, table.column(what.observable))
-    happened = what.happens(there[what.observable], values)
+    values, results = values_in(what, model, table), have_results(table.column(STATUS))
+    happened, unknown = outcome_in(what, model, values)
     curves = group(table, [by] if by else [])
     first = np.unique(curves, return_index=True)[1]
     labels: list[dict[str, Any]] = [{by: table.column(by)[int(row)].as_py()} if by else {} for row in first]
     groups = group(table, random) if random else np.arange(table.num_rows)
     x = input_of(path, intensity, table) if measure else table.column(intensity).to_numpy(zero_copy_only=False)
     x = np.asarray(x, dtype=np.float64)
-    good = have_results(table.column(STATUS)) & ~what.unknown(there[what.observable], values)
     return FragilityRows(
-        state, what, there[what.observable], axis, x, values, happened, good, groups, tuple(random), curves, labels, held
+        state, what, there[needed[0]], axis, x, values[needed[0]], happened, results & unknown, results & ~unknown, groups, tuple(random),
+        curves, labels, held,
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ class Evaluator:
         self.optimisation, self.config, self.space = optimisation, config, optimisation.space
         self.model = config.model if config.excitation is None else kernel_model(config.model)
         self.functions: tuple[Objective | Constraint, ...] = (*optimisation.objectives, *optimisation.constraints)
-        self.names = tuple(dict.fromkeys(each.measure.quantity.name for each in self.functions))
+        self.names = tuple(dict.fromkeys(name for each in self.functions for name in each.measure.names))
         kinds = {q.name: q.kind for q in config.returns}
         self.smooth = tuple(name for name in self.names if kinds[name] == "float")
         self.words = tuple(q.name for q in config.returns if q.kind in COUNTED and not q.survives)
@@ -168,12 +168,13 @@ class Evaluator:
     def functions_of(self, values: np.ndarray, slopes: np.ndarray, codes: np.ndarray, good: bool) -> Functions:
         """The functions of one point, from its rows."""
         found, measures = [], []
+        observed = dict(zip(self.names, values.T, strict=True))
         for each in self.functions:
             place, upper = self.names.index(each.measure.quantity.name), each.sign > 0.0
             limit = each.limit if isinstance(each, Constraint) else 0.0
-            own, rates = each.measure.smooth(values[:, place], slopes[:, place], upper)
+            own, rates = each.measure.smooth(observed, slopes[:, place], upper)
             found.append((each.sign * (own - limit), each.sign * rates))
-            measures.append(float(each.measure.values(values[:, place], upper)))
+            measures.append(float(each.measure.values(observed, upper)))
         count = len(self.optimisation.objectives)
         whole = good and all(np.isfinite(f).all() and np.isfinite(rates).all() for f, rates in found)
         return Functions(tuple(found[:count]), tuple(found[count:]), np.array(measures), codes, whole)
@@ -184,10 +185,8 @@ class Evaluator:
 
     def measures_of(self, rows: Rows) -> np.ndarray:
         """(lanes, objectives + constraints) measures from rows."""
-        found = []
-        for each in self.functions:
-            own = rows.values[:, :, self.names.index(each.measure.quantity.name)]
-            found.append(each.measure.values(own, each.sign > 0.0))
+        observed = dict(zip(self.names, np.moveaxis(rows.values, -1, 0), strict=True))
+        found = [each.measure.values(observed, each.sign > 0.0) for each in self.functions]
         return np.where(rows.good[:, np.newaxis], np.stack(found, axis=-1), np.nan)
 
 

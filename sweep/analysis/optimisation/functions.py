@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kernels.models.quantity import Quantity, by_name
 from sweep.io.errors import ConfigError, advise
 from sweep.io.text import exactly
 from sweep.study.comparison import limit_in
-from sweep.study.event import RELATIONS, Event, read_events
+from sweep.study.event import RELATIONS, Comparison, Event, Values, named_in, outcome_in, read_events
 from sweep.study.schema import OBSERVABLES
 
 VALUE, MEAN, QUANTILE, WORST, CHANCE = "value", "mean", "quantile", "worst", "chance"
@@ -33,13 +33,20 @@ class Measure:
 
     Attributes:
         kind: VALUE of the only row, MEAN, QUANTILE, WORST (largest or smallest) or CHANCE over the rows.
-        quantity: the observable. level: of a quantile. event: of a chance.
+        quantity: the observable, of a chance the first one of its event. level: of a quantile. event: of a chance.
+        model: that simulates the rows.
     """
 
     kind: str
     quantity: Quantity
     level: float = math.nan
     event: Event | None = None
+    model: Model | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the observables that it needs."""
+        return (self.quantity.name,) if self.event is None else tuple(named_in(self.event))
 
     @property
     def unit(self) -> str:
@@ -59,35 +66,41 @@ class Measure:
     def __str__(self) -> str:
         """The measure as a study states it."""
         if self.event is not None:
-            suffix = "" if isinstance(self.event.value, str) else self.quantity.unit_suffix
+            numeric = isinstance(self.event, Comparison) and not isinstance(self.event.value, str)
+            suffix = self.quantity.unit_suffix if numeric else ""
             return f"chance of {self.event}{suffix}"
         head = {VALUE: "", MEAN: "mean of ", WORST: "worst of ", QUANTILE: f"quantile {exactly(self.level)} of "}[self.kind]
         return f"{head}{self.quantity.name}"
 
-    def values(self, rows: np.ndarray, largest: bool) -> np.ndarray:
-        """Its values (...) from the rows (..., rows); NaN if a row has none. `largest`: whether the worst row is the largest one."""
-        if self.event is not None:
-            unknown = self.event.unknown(self.quantity, rows).any(axis=-1)
-            return np.where(unknown, np.nan, self.event.happens(self.quantity, rows).mean(axis=-1))
+    def values(self, observed: Values, largest: bool) -> np.ndarray:
+        """Its values (...) from the rows (..., rows) of each observable; `largest`: whether the worst row is the largest one.
+
+        NaN if a row has no value, and for a chance if it is unknown of a row whether the event happened.
+        """
+        if self.event is not None and self.model is not None:
+            happened, unknown = outcome_in(self.event, self.model, observed)
+            return np.where(unknown.any(axis=-1), np.nan, happened.mean(axis=-1))
+        rows = observed[self.quantity.name]
         if self.kind == MEAN:
             return np.asarray(rows.mean(axis=-1))
         if self.kind == WORST:
             return np.asarray(rows.max(axis=-1) if largest else rows.min(axis=-1))
         return np.asarray(rows[..., 0] if self.kind == VALUE else np.quantile(rows, self.level, axis=-1))
 
-    def smooth(self, rows: np.ndarray, slopes: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:
+    def smooth(self, observed: Values, slopes: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:
         """The functions whose maximum (or minimum, unless `largest`) it is, and their derivatives, for one point.
 
         A quantile is interpolated linearly between two rows, and so are its derivatives.
 
         Args:
-            rows: (rows,). slopes: (rows, n).
+            observed: (rows,) of each observable. slopes: (rows, n) of `quantity`.
 
         Returns:
             (k,) and (k, n): k = 1, or for the worst case up to MOST_ROWS rows, the worst first.
         """
         if self.counts:
-            return self.values(rows, largest)[np.newaxis], np.zeros((1, slopes.shape[-1]))
+            return self.values(observed, largest)[np.newaxis], np.zeros((1, slopes.shape[-1]))
+        rows = observed[self.quantity.name]
         if self.kind == VALUE:
             return rows[:1], slopes[:1]
         if self.kind == MEAN:
@@ -165,7 +178,7 @@ def read_measure(text: str, model: Model, rows: int, default: str) -> Measure:
     """
     if text.split()[:1] == [CHANCE]:
         event = read_event(text.split(" of ", 1)[1] if " of " in text else "", model)
-        return Measure(CHANCE, by_name(model.observables)[event.observable], event=event)
+        return Measure(CHANCE, by_name(model.observables)[named_in(event)[0]], event=event, model=model)
     parts = _MEASURE.fullmatch(" ".join(text.split()))
     if parts is None:
         raise ValueError(f"{text!r} must be {FORMS}")
@@ -216,13 +229,18 @@ def read_constraint(text: str, model: Model, rows: int) -> Constraint:
     """Parse a constraint; a bare observable must keep its limit in all rows. ValueError says what is wrong."""
     parts = _CONSTRAINT.fullmatch(" ".join(text.split()))
     chance = text.split()[:1] == [CHANCE]
-    if parts is None or (chance and not any(relation in parts["left"] for relation in RELATIONS)):
-        form = "'chance of peak_force > 5 kN <= 0.05'" if chance else "'peak_force <= 5 kN'"
-        raise ValueError(f"{text!r} must be a measure, <= or >=, and a limit, such as {form}")
+    form = "'chance of peak_force > 5 kN <= 0.05'" if chance else "'peak_force <= 5 kN'"
+    unread = ValueError(f"{text!r} must be a measure, <= or >=, and a limit, such as {form}")
+    if parts is None:
+        raise unread
     if parts["relation"] == "=":
         raise ValueError(f"{text!r}: a constraint is <= or >=; what must equal a number is a parameter of [parameters]")
     upper = parts["relation"].startswith("<")
-    measure = read_measure(parts["left"], model, rows, WORST)
+    try:
+        measure = read_measure(parts["left"], model, rows, WORST)
+    except ValueError as error:
+        lone = chance and not any(relation in parts["left"] for relation in RELATIONS)  # the relation belongs to the event
+        raise (unread if lone else error) from None
     try:
         limit = limit_in(parts["limit"], measure.unit)
     except ValueError as error:
@@ -241,7 +259,9 @@ def as_quantile(measure: Measure, upper: bool, limit: float, rows: int) -> Const
     has none. (A tie, where rows equal the number, has no chance.)
     """
     event = measure.event
-    if event is None or measure.quantity.kind != "float" or event.relation == "=" or not upper or rows == 1:
+    quantity = measure.quantity
+    may_be_void = quantity.optional and not quantity.unknown  # a row without a value is then one without the event
+    if not (isinstance(event, Comparison) and event.ordered and quantity.kind == "float" and upper and rows > 1) or may_be_void:
         return Constraint(measure, upper, limit)
     most = math.floor(limit * rows + 1e-9)
     above = event.relation.startswith(">")

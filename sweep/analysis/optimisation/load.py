@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernels.models.quantity import by_name
 from sweep.analysis.calibration.load import FREE_KEYS, MOST_STARTS, at_home, at_values, check_derivatives, model_of, read_free
 from sweep.analysis.calibration.parameters import Free, Space
 from sweep.analysis.calibration.posterior.settings import whole
-from sweep.analysis.optimisation.functions import FORMS, Constraint, Objective, read_constraint, read_measure
+from sweep.analysis.optimisation.functions import FORMS, Constraint, Measure, Objective, read_constraint, read_measure
 from sweep.design.axis import SCHEME
 from sweep.design.designs import Adaptive
 from sweep.io.errors import Problem, advise, first_of, shorten
@@ -146,8 +147,7 @@ def read_functions(
             except ValueError as error:
                 problems.append(Problem(path, str(error)))
                 continue
-            if why := config.lacking(objectives[-1].measure.quantity):
-                problems.append(Problem(path, why))
+            problems += lacking(objectives[-1].measure, config, path)
     given = len([*texts(section, "minimise", []), *texts(section, "maximise", [])])
     if not given and not {"minimise", "maximise"} & section.keys():
         problems.append(Problem(f"{OPTIMISE}.minimise", f"missing: what is to be made small (or, with maximise, large): {FORMS}"))
@@ -159,9 +159,14 @@ def read_functions(
         except ValueError as error:
             problems.append(Problem(path, str(error)))
             continue
-        if why := config.lacking(constraints[-1].measure.quantity):
-            problems.append(Problem(path, why))
+        problems += lacking(constraints[-1].measure, config, path)
     return tuple(objectives), tuple(constraints)
+
+
+def lacking(measure: Measure, config: Config, path: str) -> list[Problem]:
+    """The problems of the observables of a measure which the study lacks."""
+    known = by_name(config.model.observables)
+    return [Problem(path, why) for name in measure.names if (why := config.lacking(known[name]))]
 
 
 def texts(section: Mapping[str, Any], key: str, problems: list[Problem]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
 from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
-from sweep.study.event import Event
+from sweep.study.event import Event, named_in, outcome_in, subject_of
 
 FEWEST = 8  # smallest number of groups in estimates by sample size
 METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}
@@ -34,7 +34,7 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
     """
     quantities = check(request, config)
     known = by_name(config.model.observables)
-    of_events = [known[event.observable] for event in request.events]
+    of_events = [known[name] for event in request.events for name in named_in(event)]
     return analyse_sample(read_sample(path, config, list(dict.fromkeys([*quantities, *of_events]))), quantities, request)
 
 
@@ -50,7 +50,7 @@ def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
     if request.seed < 1:
         problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
     known = by_name(config.model.observables)
-    of_events = [event.observable for event in request.events]
+    of_events = [name for event in request.events for name in named_in(event)]
     problems += [Problem("--chance", lacking) for name in of_events if (lacking := config.lacking(known[name]))]
     if problems:
         raise ConfigError("tribosweep sensitivity", problems)
@@ -78,12 +78,13 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
     without = {}
     for event in request.events:
         lines[UNCERTAINTY] += chance_of(sample, event, len(sample.missing) // sample.group_size, request)
-        void = sample.with_results(request.regime) & np.isnan(sample.values[event.observable])
-        without[event.observable] = int(np.count_nonzero(of_distribution(sample, void)))
-        if by_name(sample.config.model.observables)[event.observable].unknown and without[event.observable]:
+        good, unknown = sample.with_results(request.regime), outcome_in(event, sample.config.model, sample.values).unknown
+        void = np.any([np.isnan(sample.values[name]) for name in named_in(event)], axis=0)
+        without[str(event)] = int(np.count_nonzero(of_distribution(sample, good & void)))
+        if count := int(np.count_nonzero(of_distribution(sample, good & unknown))):
             notes.append(
-                f"{without[event.observable]:,} rows have no {event.observable}, which could not be computed there. The chance of an event "
-                "leaves them out, and its interval counts them as rows without the event and as rows with it."
+                f"Of {count:,} rows it is unknown whether {event} happened, since {named_in_words(sample, event, good & unknown)} could "
+                "not be computed there. The chance leaves them out; its interval counts them as rows without the event and as rows with it."
             )
     if request.events and isinstance(sample.design, Morris | Fast):
         notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no chances.")
@@ -92,7 +93,12 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
 
 def only_in_events(quantity: Quantity, request: SensitivityRequest) -> bool:
     """Whether an observable is asked for in events only, and not by itself."""
-    return quantity.name not in request.observables and any(event.observable == quantity.name for event in request.events)
+    return quantity.name not in request.observables and any(quantity.name in named_in(event) for event in request.events)
+
+
+def named_in_words(sample: Sample, event: Event, rows: np.ndarray) -> str:
+    """The names of the observables of an event that have no value in some of the (N,) mask `rows`."""
+    return ", ".join(name for name in named_in(event) if np.isnan(sample.values[name][rows]).any())
 
 
 def of_distribution(sample: Sample, rows: np.ndarray) -> np.ndarray:
@@ -104,21 +110,21 @@ def chance_of(sample: Sample, event: Event, groups: int, request: SensitivityReq
     """The chance of an event from the first `groups` groups; empty for Morris and FAST designs and without any row.
 
     Every row with results counts. One in which the observable has no value is one in which the event did not happen, or if the value
-    could not be computed (`Event.unknown`), one that the interval counts both ways.
+    could not be computed (`Quantity.unknown`), one that the interval counts both ways.
     """
     if isinstance(sample.design, Morris | Fast):
         return []
-    quantity, values = by_name(sample.config.model.observables)[event.observable], sample.values[event.observable]
-    masks = event.happens(quantity, values), event.unknown(quantity, values), sample.with_results(request.regime)
+    name, measure = subject_of(event)
+    masks = (*outcome_in(event, sample.config.model, sample.values), sample.with_results(request.regime))
     rows, unknown, good = (of_distribution(sample, each)[:groups] for each in masks)
     each = per_replicate(sample, rows, good & ~unknown)
     if min(map(len, each)) == 0:
         return []
-    method, found = "replicates" if len(each) > 1 else "points", chance(each, event.measure, request.level)
+    method, found = "replicates" if len(each) > 1 else "points", chance(each, measure, request.level)
     if (good & unknown).any():
-        least, most = (chance(per_replicate(sample, mask, good), event.measure, request.level) for mask in (rows, rows | unknown))
+        least, most = (chance(per_replicate(sample, mask, good), measure, request.level) for mask in (rows, rows | unknown))
         found = replace(found, low=least.low, high=most.high)
-    return [Line(event.observable, method, sum(map(len, each)), found)]
+    return [Line(name, method, sum(map(len, each)), found)]
 
 
 def per_replicate(sample: Sample, rows: np.ndarray, good: np.ndarray) -> list[np.ndarray]:
@@ -259,5 +265,5 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityR
             found += indices_of(sample, name, first, request)
         found += uncertainty_of(sample, name, int(first[-1]) + 1, request)
         for event in request.events:
-            found += chance_of(sample, event, int(first[-1]) + 1, request) if event.observable == name else []
+            found += chance_of(sample, event, int(first[-1]) + 1, request) if subject_of(event)[0] == name else []
     return found

@@ -76,7 +76,7 @@ class SensitivityResult:
         quantities: the observables.
         kept: observable -> the groups that were used for it.
         lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Chances of events are among those of UNCERTAINTY.
-        without: observable of an event -> number of rows that count for its chance without a value, because it did not happen there.
+        without: event -> number of rows that count for its chance although one of its observables has no value there.
         notes: sentences for the reader.
     """
 

@@ -56,7 +56,10 @@ def schema(config: Config, provenance: Mapping[str, str]) -> pa.Schema:
         parquet.described(CURVE, pa.int64(), "", "number of the curve, from 0 on", nullable=False),
         *(parquet.column(config.model.parameter(axis.name)) for axis in design.plane),
         parquet.described(
-            BETWEEN, parquet.WORDS, "", f"values of {design.observable} on the two sides of the curve, or the level that it crosses there"
+            BETWEEN,
+            parquet.WORDS,
+            "",
+            f"values of {design.sought} on the two sides of the curve, or the level that it crosses there",
         ),
         parquet.described(
             WIDTH, pa.float64(), "1", "width of the bracket that contains the curve there, relative to the parameter along the bracket"

@@ -22,6 +22,7 @@ from sweep.execution.adaptive.contour_lines import ContourLine
 from sweep.execution.adaptive.quadtree import FAILED, NONE, Cells, Lattice, Nodes
 from sweep.io.errors import ConfigError, Problem
 from sweep.study.config import Config
+from sweep.study.event import named_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +73,8 @@ class TracingHistory:
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that are read from the rows of a level."""
-        return self.design.observable, STATUS
+        names = named_in(chances.event_of(self.design, self.config.model)) if self.design.event else [self.design.observable]
+        return *names, STATUS
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -93,18 +95,15 @@ class TracingHistory:
         except StopIteration as stop:
             self.asked, self.found = None, stop.value
         if self.progress[1] > MOST_POINTS:
-            message = (
-                f"{self.design.halvings} are too many: the boundaries of {self.design.observable} need more than {MOST_POINTS:,} points"
-            )
+            message = f"{self.design.halvings} are too many: the boundaries of {self.design.sought} need more than {MOST_POINTS:,} points"
             raise ConfigError(self.config.source, [Problem("sweep.halvings", message)])
         return self
 
     def seen_in(self, rows: pa.Table) -> Seen:
         """The classes and heights of the places of these rows."""
-        quantity = by_name(self.config.model.observables)[self.design.observable]
         if not self.design.event:
-            return classify(quantity, self.design.level, rows)
-        return chances.classify(self.design, self.config.model, rows.column(quantity.name), succeeded(rows))
+            return classify(by_name(self.config.model.observables)[self.design.observable], self.design.level, rows)
+        return chances.classify(self.design, self.config.model, rows, succeeded(rows))
 
 
 def succeeded(rows: pa.Table) -> np.ndarray:
@@ -130,9 +129,10 @@ def boundary_design(config: Config) -> Boundary:
 def classify(quantity: Quantity, level: float | None, rows: pa.Table) -> Seen:
     """The class of each row and, if there is a `level`, its height above the level.
 
-    A class is the code of a word, a whole number, BELOW or ABOVE the level (BELOW if equal), NONE if the event did not happen, or FAILED.
+    A class is the code of a word, a whole number, BELOW or ABOVE the level (BELOW if equal), NONE if the event did not happen, or FAILED,
+    also where the value could not be computed.
     """
-    good = succeeded(rows)
+    good = succeeded(rows) & ~(np.asarray(rows.column(quantity.name).is_null()) & quantity.unknown)
     if quantity.kind == "word":
         codes: dict[Any, int] = {None: NONE} | {word: code for code, word in enumerate(quantity.words)}
         classes, heights = (

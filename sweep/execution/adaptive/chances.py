@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernels.models import Model
-from kernels.models.quantity import by_name
 from sweep.design.boundary import Boundary
 from sweep.execution.adaptive import contour_lines as curves
 from sweep.execution.adaptive.bisection import Brackets
 from sweep.execution.adaptive.contour_lines import ContourLine
 from sweep.execution.adaptive.quadtree import FAILED
-from sweep.study.event import Event, read_events, share_interval
+from sweep.study.event import Comparison, Event, Values, margin_in, outcome_in, read_events, share_interval, values_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,35 +34,42 @@ def event_of(design: Boundary, model: Model) -> Event:
     return read_events("sweep.event", [design.event], model)[0]
 
 
-def classify(design: Boundary, model: Model, column: pa.ChunkedArray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def classify(design: Boundary, model: Model, table: pa.Table, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The class of each place, FAILED if all of its rows failed, and its height.
 
     Args:
         design: the design. model: the simulated model.
-        column: the observable of the event, (n repeats,), place by place. good: mask of the rows with results.
+        table: the observables of the event, (n repeats,), place by place. good: mask of the rows with results.
 
     Returns:
         The (n,) classes, and (n,) heights that are positive where the chance is above its value: of an event such as "peak_force > 5000"
-        the ordered value that decides, less the limit; NaN for other events.
+        the ordered value that decides, less the limit; of events joined of such ones the margin (`joined.margin_of`); NaN for others.
     """
     event = event_of(design, model)
-    values = event.values_in(model, column)
-    quantity, shape = by_name(model.observables)[event.observable], (-1, design.repeats)
-    happened, open_rows = event.happens(quantity, values) & good, (event.unknown(quantity, values) & good).reshape(shape).sum(axis=1)
-    good = good & ~event.unknown(quantity, values)
+    values, shape = values_in(event, model, table), (-1, design.repeats)
+    happened, unknown = outcome_in(event, model, values)
+    open_rows = (unknown & good).reshape(shape).sum(axis=1)
+    happened, good = happened & good, good & ~unknown
     rows, hits = good.reshape(shape).sum(axis=1), happened.reshape(shape).sum(axis=1)
     chance, confidence = float(design.chance or 0.0), float(design.confidence or 0.0)
     (lower, _), (_, upper) = (share_interval(hits + each, rows + open_rows, confidence) for each in (0, open_rows))
     needed = np.maximum(np.ceil(chance * rows * (1.0 - 1e-12)).astype(np.int64), 1)  # hits with which the chance has reached its value
     classes = (upper >= chance).astype(np.int64) + (hits >= needed) + (lower >= chance)
     heights = np.full(len(rows), np.nan)
-    if isinstance(event.value, float) and event.relation != "=":
-        sign = 1.0 if event.relation in (">", ">=") else -1.0
-        above = np.where(good & ~np.isnan(values), sign * (values - event.value), -math.inf).reshape(shape)
+    if (margins := margins_of(event, model, values)) is not None:
+        above = np.where(good & ~np.isnan(margins), margins, -math.inf).reshape(shape)
         place = np.clip(design.repeats - needed, 0, design.repeats - 1)
         heights = np.take_along_axis(np.sort(above, axis=1), place[:, np.newaxis], axis=1)[:, 0]
         heights[~np.isfinite(heights)] = np.nan
     return np.where(rows, classes, FAILED), heights
+
+
+def margins_of(event: Event, model: Model, values: Values) -> np.ndarray | None:
+    """(n,) how far rows are beyond the limits of an event; None if it has a part that is no limit which rows pass."""
+    if isinstance(event, Comparison):
+        sign = 1.0 if event.relation[0] == ">" else -1.0
+        return sign * (values[event.observable] - float(event.value)) if event.ordered else None
+    return margin_in(event, model, values)
 
 
 def saddles(classes: np.ndarray) -> np.ndarray:

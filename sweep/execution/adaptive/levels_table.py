@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,14 @@ GOAL = "goal"
 
 def columns_of(config: Config) -> tuple[Quantity, ...]:
     """The columns of the table."""
-    design = subset_design(config)
-    observable = by_name(config.model.observables)[design.observable]
-    side = "least" if design.event.sign > 0.0 else "largest"
-    less = "" if isinstance(design.event.limit, float) else f" minus {design.event.limit}"
+    goal = goal_of(config)
     return (
         Quantity("repeat", "", "number of the independent simulation", kind="integer"),
         Quantity("level", "", "0 for independent points, then chains", kind="integer"),
         Quantity("rows", "", "rows that were computed for this level", kind="integer"),
         Quantity("failed", "", "of them without results; they count as neither with nor without the event", kind="integer"),
-        Quantity(GOAL, observable.unit, f"{side} {observable.name}{less} of the next domain; at the last level the limit of the event"),
+        Quantity("unknown", "", "of them whose observable could not be computed; they count as neither", kind="integer"),
+        Quantity(GOAL, goal.unit, f"{goal.description} of the next domain; at the last level the limit of the event"),
         Quantity("probability", "1", "share of the states of this level in the next domain"),
         Quantity("exceedance", "1", "chance of the next domain: product of the shares so far"),
         Quantity("correlation", "1", "gamma of Au and Beck (2001): 0 if the states of a chain are independent, more if they repeat"),
@@ -51,17 +50,32 @@ def level_rows(config: Config, history: ClimbingHistory) -> list[dict[str, Any]]
         for number, level in enumerate(climb.levels):
             exceedance *= level.probability
             found.append({
-                "repeat": climb.repeat, "level": number, "rows": level.rows, "failed": level.failed, GOAL: in_unit(design, level.goal),
+                "repeat": climb.repeat, "level": number, "rows": level.rows, "failed": level.failed,
+                "unknown": level.unknown, GOAL: in_unit(design, level.goal),
                 "probability": level.probability, "exceedance": exceedance, "correlation": level.correlation, "variation": level.variation,
                 "accepted": level.accepted, "end": climb.end if number == len(climb.levels) - 1 else GOING,
             })  # fmt: skip
     return found
 
 
+def goal_of(config: Config) -> Quantity:
+    """What levels are domains of: the observable, its difference from the parameter that is the limit, or the margin of a joined event."""
+    event = subset_design(config).single
+    if event is None:
+        return Quantity("margin", "1", "least margin beyond the limits, in parts of them")
+    observable = by_name(config.model.observables)[event.observable]
+    less = "" if isinstance(event.limit, float) else f" minus {event.limit}"
+    return replace(observable, description=f"{'least' if event.sign > 0.0 else 'largest'} {observable.name}{less}")
+
+
 def in_unit(design: SubsetSimulation, margin: float) -> float:
-    """The observable at a margin; if the limit is a parameter, its difference from the parameter."""
-    limit = design.event.limit if isinstance(design.event.limit, float) else 0.0
-    return limit + design.event.sign * margin
+    """The observable at a margin; if the limit is a parameter, its difference from the parameter; of a joined event the margin."""
+    return margin if design.single is None else limit_of(design) + design.single.sign * margin
+
+
+def limit_of(design: SubsetSimulation) -> float:
+    """The limit on the axis of `in_unit`: the number that the event has, else 0."""
+    return design.single.limit if design.single is not None and isinstance(design.single.limit, float) else 0.0
 
 
 def to_arrow(config: Config, history: ClimbingHistory, provenance: Mapping[str, str]) -> pa.Table:

@@ -11,21 +11,22 @@ W. Betz, K. Zwirglmaier and D. Straub, "MCMC algorithms for subset simulation", 
 
 A step of all chains is computed together. Its random numbers depend on seed, repeat, level and step alone, and all else on the rows before,
 so that an interrupted study continues with the same points. A row that fails counts as neither inside nor outside: one of level 0 is left
-out, and a chain stays where its candidate fails.
+out, and a chain stays where its candidate fails. So does a row whose margin could not be computed; these are counted apart.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from kernels.models.quantity import by_name
 from kernels.models.status import RESULTS
+from sweep.design.joined import margin_of
 from sweep.design.points import Points
-from sweep.design.subset_simulation import SubsetSimulation
+from sweep.design.subset_simulation import LimitState, SubsetSimulation
 from sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Level:
         goal: least margin of the next level; 0 if the event is next.
         hit: (steps, chains) mask of the states within the next domain; level 0 is one step.
         margins: (steps, chains) of the states. roots: (chains,) number of the state of level 0 that each chain descends from.
-        rows, failed: number of rows that were computed, and of those that failed.
+        rows, failed, unknown: numbers of rows that were computed, of those that failed, and of those of which the margin is unknown.
         accepted: share of the candidates that were accepted; NaN at level 0.
     """
 
@@ -60,6 +61,7 @@ class Level:
     rows: int
     failed: int
     accepted: float
+    unknown: int = 0
 
     @property
     def probability(self) -> float:
@@ -93,7 +95,8 @@ class Climb:
         domain: least margin of the level that is being computed.
         states: (chains, d) last state of every chain, in standard normal space; of level 0 all states.
         margins: one array (chains,) for every step so far. path: the states, in the same way. roots: as in `Level`.
-        scale: sigma of the next step. accepted: share of accepted candidates of every step. failed: number of failed rows of the level.
+        scale: sigma of the next step. accepted: share of accepted candidates of every step.
+        failed, unknown: numbers of rows of the level, see `Level`.
     """
 
     repeat: int
@@ -107,6 +110,7 @@ class Climb:
     scale: float = FIRST_SCALE
     accepted: tuple[float, ...] = ()
     failed: int = 0
+    unknown: int = 0
 
     def candidates(self, design: SubsetSimulation) -> np.ndarray:
         """(n, d) the states to compute next: level 0, or a candidate for each chain."""
@@ -120,33 +124,40 @@ class Climb:
             moved = np.where(unordered, anew, moved)
         return moved
 
-    def followed_by(self, design: SubsetSimulation, candidates: np.ndarray, margins: np.ndarray) -> Climb:
-        """This repeat after one more step: `margins` of the candidates are NaN where rows failed."""
+    def followed_by(self, design: SubsetSimulation, candidates: np.ndarray, margins: np.ndarray, unknown: Any = False) -> Climb:
+        """This repeat after one more step.
+
+        Args:
+            design: the design. candidates: (n, d) states. margins: (n,) of them, NaN where rows failed or the event is unknown.
+            unknown: (n,) mask of the latter.
+        """
+        good = ~np.isnan(margins)
+        counted = replace(
+            self,
+            failed=self.failed + int(np.count_nonzero(~good & ~np.asarray(unknown))),
+            unknown=self.unknown + int(np.count_nonzero(~good & np.asarray(unknown))),
+        )
         if not self.levels:
-            good = ~np.isnan(margins)
-            failed = int(np.count_nonzero(~good))
-            begun = replace(self, margins=(margins[good],), path=(candidates[good],), roots=np.flatnonzero(good), failed=failed)
-            return begun.ended(design)
-        inside = margins >= self.domain  # a failed row is not
+            return replace(counted, margins=(margins[good],), path=(candidates[good],), roots=np.flatnonzero(good)).ended(design)
+        inside = margins >= self.domain  # a failed or unknown row is not
         states = np.where(inside[:, np.newaxis], candidates, self.states)
         kept = (candidates == self.states)[:, design.unordered].all(axis=1)
         pace = float(inside[kept].mean()) if kept.any() else ACCEPTED
         step = len(self.accepted) + 1
         moved = replace(
-            self,
+            counted,
             states=states,
             margins=(*self.margins, np.where(inside, margins, self.margins[-1])),
             path=(*self.path, states),
             accepted=(*self.accepted, float(inside.mean())),
             scale=min(self.scale * math.exp((pace - ACCEPTED) / math.sqrt(step)), 1.0),
-            failed=self.failed + int(np.count_nonzero(np.isnan(margins))),
         )
         return moved if step < design.chain_length - 1 else moved.ended(design)
 
     def ended(self, design: SubsetSimulation) -> Climb:
         """This repeat after the last step of a level: at its end, or with the starts of the chains of the next level."""
         margins = np.stack(self.margins)
-        happened = design.event.happens(margins)
+        happened = design.happens(margins)
         reached = np.count_nonzero(happened) >= design.chains
         goal = 0.0 if reached else min(next_domain(margins.ravel(), design.chains), 0.0)
         if reached:
@@ -165,6 +176,7 @@ class Climb:
             rows=design.level_count if not self.levels else design.chains * (design.chain_length - 1),
             failed=self.failed,
             accepted=float(np.mean(self.accepted)) if self.accepted else math.nan,
+            unknown=self.unknown,
         )
         levels = (*self.levels, level)
         if end != GOING:
@@ -217,7 +229,7 @@ class ClimbingHistory:
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that are read from the rows of a level."""
-        return self.design.observable, STATUS
+        return *self.design.observables, STATUS
 
     @property
     def going(self) -> list[Climb]:
@@ -245,24 +257,33 @@ class ClimbingHistory:
     def followed_by(self, rows: pa.Table) -> Self:
         """This history with one more step, whose points are `next_points`."""
         points = self.next_points()
-        margins = margins_of(self.config, self.design, points, rows)
+        margins, unknown = margins_of(self.config, self.design, points, rows)
         climbs, first = list(self.climbs), 0
         for climb in self.going:
             candidates = climb.candidates(self.design)
-            own = margins[first : first + len(candidates)]
-            climbs[climb.repeat] = climb.followed_by(self.design, candidates, own)
+            own = slice(first, first + len(candidates))
+            climbs[climb.repeat] = climb.followed_by(self.design, candidates, margins[own], unknown[own])
             first += len(candidates)
         return replace(self, climbs=tuple(climbs), computed=self.computed + rows.num_rows)
 
 
-def margins_of(config: Config, design: SubsetSimulation, points: Points, rows: pa.Table) -> np.ndarray:
-    """(n,) how far the rows of `points` are beyond the limit: NaN if a row failed or could not compute its value, -inf if it has none."""
-    values = np.asarray(rows.column(design.observable).cast("float64").to_numpy(zero_copy_only=False), dtype=np.float64)
-    limit = design.event.limit
-    limits = limit if isinstance(limit, float) else points.columns.get(limit, config.fixed.get(limit, default_of(config, limit)))
+def margins_of(config: Config, design: SubsetSimulation, points: Points, rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) how far the rows of `points` are beyond the limit, and a mask of those of which that is unknown.
+
+    A margin is NaN if a row failed or its margin is unknown, -inf if the row has no value because nothing happened.
+    """
     good = np.isin(rows.column(STATUS).to_numpy(zero_copy_only=False).astype(str), [status.sentence for status in RESULTS])
-    good &= ~(np.isnan(values) & by_name(config.model.observables)[design.observable].unknown)
-    return np.where(good, design.event.margins(values, np.asarray(limits)), np.nan)
+    known = by_name(config.model.observables)
+
+    def of(event: LimitState) -> np.ndarray:
+        values = np.asarray(rows.column(event.observable).cast("float64").to_numpy(zero_copy_only=False), dtype=np.float64)
+        limit = event.limit
+        limits = limit if isinstance(limit, float) else points.columns.get(limit, config.fixed.get(limit, default_of(config, limit)))
+        margins = (event.margins if design.single else event.part)(values, np.asarray(limits))
+        return np.where(np.isnan(values) & known[event.observable].unknown, np.nan, margins)
+
+    found = margin_of(design.event, of)
+    return np.where(good, found, np.nan), good & np.isnan(found)
 
 
 def default_of(config: Config, name: str) -> float:

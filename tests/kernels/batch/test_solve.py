@@ -82,7 +82,7 @@ def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) 
     assert same(whole.observables | {"status": whole.status}, solve(some, scheme))
 
 
-@pytest.mark.long_cases("exact")
+@pytest.mark.long_cases("rk54", "exact")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "exact", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: str, tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def test_a_stop_folds_the_branch_where_the_closed_form_of_two_stretches_does(sto
         assert first.points.observables["slowest_impact"][i] == pytest.approx(float(orbit.speed), abs=1e-8)
 
 
+@pytest.mark.long
 def test_harmonic_balance_of_a_stop_folds_where_the_branch_does_the_nearer_the_more_harmonics_it_has(stops: list[Branch]) -> None:
     first = next(branch for branch in stops if branch.row == 0)
     for i in (i for i, kind in enumerate(first.kinds) if kind == "fold"):
@@ -159,6 +160,7 @@ def test_harmonic_balance_of_penalised_friction_comes_to_the_branch_with_the_fou
         assert -4.5 < np.polyfit(np.log(counts), np.log(each), 1)[0] < -3.3
 
 
+@pytest.mark.long
 def test_the_multiplier_behind_a_grazing_is_nordmarks_as_far_as_a_stiff_stop_permits(stops: list[Branch]) -> None:
     first = next(branch for branch in stops if branch.row == 2)
     assert list(first.passages.values()) == ["turns back"]  # its fold is nearer than any step
@@ -180,6 +182,7 @@ def test_the_multiplier_behind_a_grazing_is_nordmarks_as_far_as_a_stiff_stop_per
     assert 0.5 < own / a * speed[behind][np.argmax(multiplier[behind])] < 2.0
 
 
+@pytest.mark.long
 def test_a_stop_is_grazed_where_the_linear_response_reaches_it_and_sweeps_find_no_other_motion(stops: list[Branch]) -> None:
     omega = 1.7
     row = of_row(0)

@@ -38,6 +38,7 @@ def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(sto
         np.testing.assert_allclose(values, [free, free.conjugate()], atol=1e-12)
 
 
+@pytest.mark.long
 def test_a_free_motion_lies_on_the_backbone_of_its_closed_form_and_near_a_published_nonlinear_mode(stop: SectionMap) -> None:
     energy = 0.00650108331626  # J, of SDND122A (V5.01.122)
     with mp.workdps(stop_orbit.DIGITS):
@@ -63,6 +64,7 @@ def test_images_and_multipliers_are_those_of_an_independent_integration(stop: Se
     np.testing.assert_allclose(np.sort_complex(np.linalg.eigvals(found.by_point[0]).astype(complex)), independent, atol=1e-7)
 
 
+@pytest.mark.long
 def test_derivatives_of_a_penalised_contact_and_a_stop_are_those_of_differences() -> None:
     columns = {**SPRING, "omega": 1.7, "g": 1.0, "k_t": 40.0, "c_t": 0.3, "gap": 0.3}
     section = SectionMap(STOP, columns, ("mu",), ((0.05, 0.4),))

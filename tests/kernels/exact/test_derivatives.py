@@ -101,6 +101,7 @@ def test_wear_power_derivative_is_its_one_sided_difference_on_both_sides_of_each
         assert float(exact[index]) == pytest.approx(found, rel=1e-6, abs=1e-9), (eta, name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [pytest.param("rigid_k0.json", marks=pytest.mark.long), "rigid_oscillator.json"])
 def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, reference: Reference, file: str) -> None:

@@ -41,8 +41,9 @@ def shaken(rng: np.random.Generator, n: int, friction: str, c: Columns | None = 
     }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("friction", ["rigid", pytest.param("penalised", marks=pytest.mark.long)])
+@pytest.mark.parametrize("friction", ["rigid", "penalised"])
 def test_random_rows_are_those_of_the_event_code(friction: str) -> None:
     c = shaken(np.random.default_rng(list(friction.encode())), 400, friction)
     worst, differ, turned = compare(RUBBING_MASS, c, True)

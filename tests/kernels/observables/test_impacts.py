@@ -131,6 +131,7 @@ OSCILLATOR = {"m": 1.0, "k": 1.0, "x0": -1.0, "k_n": 100.0, "normal_force": 0.0,
 
 
 @pytest.mark.slow
+@pytest.mark.long_cases("*-2")
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "rk54"])
 def test_a_weight_laid_on_a_spring_hits_it_once_though_it_comes_back_to_the_face(scheme, sides):

@@ -67,6 +67,7 @@ def hold_against_oracle(rows: Sequence[Mapping[str, float]], module: ModuleType,
         assert np.isnan(found["wear_power_blocks"][i, BLOCKS:]).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rigid_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(RIGID, rigid_friction, 1e-13)
@@ -224,6 +225,7 @@ def test_a_mass_between_two_stops_has_derivatives_where_their_clearance_closes()
     np.testing.assert_allclose(rates, closed_form(1e-30j).imag / 1e-30, rtol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_blocks_add_up_where_friction_varies() -> None:
     times = {"end": 3.0, "step": 5e-4, "window_start": 0.3, "window_end": 3.0}

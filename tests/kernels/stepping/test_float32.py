@@ -102,7 +102,7 @@ def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
     assert rubs.sum() > 0.8 * COUNT
 
 
-@pytest.mark.long_cases("model0-*")
+@pytest.mark.long_cases("model2-*", "model0-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme", "bounds"),

@@ -89,7 +89,7 @@ def test_rk54_is_an_independent_integration(count: int) -> None:
     assert (found["link_peak_force"] >= np.abs(found["link_force_end"])).all()
 
 
-@pytest.mark.long_cases("adapt2-*")
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "step", "allowed"), [("euler", 2e-4, 1e-2), ("adapt2", 1e-3, 5e-3)])
 def test_every_scheme_tends_to_it_and_walls_stand_beside_links(scheme: str, step: float, allowed: float) -> None:
@@ -114,6 +114,7 @@ def test_a_linear_table_is_a_linear_spring_and_damper() -> None:
     assert float(linked.wear_power) == pytest.approx(float(plain.wear_power), rel=1e-2)  # c_t is critical damping by default
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_derivatives_through_the_steps_are_differences() -> None:
     row = rows_of(1, 7)[0] | {"mu": 0.0, "end": 1.0, "step": 1e-3}

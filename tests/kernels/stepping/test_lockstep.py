@@ -49,6 +49,7 @@ def masses(model: Model) -> dict[str, Any]:
 CASES = [(RUBBING_MASS, "euler"), (STOP, "devogelaere")]
 
 
+@pytest.mark.long_cases("stop-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scheme"),
@@ -76,6 +77,7 @@ def test_the_program_without_spring_and_damper_finds_what_the_general_one_finds(
         np.testing.assert_allclose(lean[name], values, rtol=1e-10, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_float32_finds_the_same_to_five_digits() -> None:
     # SDND104's masses; rounding errors of 6e-8 a step, 120 000 of them, of either sign

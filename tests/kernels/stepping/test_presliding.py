@@ -63,7 +63,7 @@ def test_rk54_is_an_independent_integration(name):
     assert found["wear_energy"][0] == pytest.approx(p["normal_force"] * found["slip_distance"][0], rel=1e-12)
 
 
-@pytest.mark.long_cases("adapt*", "rk32-*")
+@pytest.mark.long_cases("devogelaere-*", "adapt*", "rk32-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "step", "allowed"), [("euler", 2e-4, 2e-3), ("adapt1", 2e-4, 2e-3), ("adapt2", 2e-4, 5e-6),
                                                         ("devogelaere", 2e-4, 1e-3), ("rk32", 1e-8, 1e-6)])  # fmt: skip

@@ -248,6 +248,7 @@ def test_what_is_wrong_with_a_friction_law_is_refused() -> None:
         kernels.simulate("rubbing_mass", {"normal_force": 0.0, "normal_amplitude": 1.0}, scheme="euler")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["rk32"])
 def test_derivatives_are_those_of_central_differences(scheme: str) -> None:
@@ -269,6 +270,7 @@ def test_derivatives_are_those_of_central_differences(scheme: str) -> None:
         np.testing.assert_allclose([float(rate[name]) for rate in rates], slope, rtol=2e-2 if scheme == "euler" else 1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_float32_keeps_its_digits() -> None:
     pressing = {"normal_amplitude": np.array([5.0, 15.0, 6.0]), "friction_sides": np.array([1.0, 1.0, 2.0])}

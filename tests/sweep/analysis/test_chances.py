@@ -19,7 +19,7 @@ from sweep.analysis.group_statistics import group_statistics
 from sweep.analysis.sensitivity.analysis import analyse
 from sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from sweep.cli import main
-from sweep.study.event import Event, read_events
+from sweep.study.event import Comparison, read_events
 
 CONFIG = Path(__file__).parents[3] / "configs" / "chance_of_buckling.toml"
 
@@ -60,7 +60,7 @@ def test_the_chance_of_buckling_is_that_of_an_independent_count(walls: Path) -> 
     assert later + sooner == pytest.approx(chances["buckled P(= 1)"].estimate.value, abs=1e-15)  # neither happens where nothing buckles
     assert chances["wall_regime P(= elastic)"].estimate.value == pytest.approx(1.0 - np.mean(buckles), abs=1e-15)
     assert chances["peak_force P(< 1e+09)"].estimate.value == 1.0
-    assert found.without["buckling_time"] == 1024 - np.count_nonzero(buckles)
+    assert found.without["buckling_time > 0"] == 1024 - np.count_nonzero(buckles)
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_an_observable_that_never_has_a_value_has_the_chance_zero(tmp_path: Path
     }  # fmt: skip
     config = load(document)
     sweep.run(config, tmp_path / "run")
-    found = analyse(tmp_path / "run", config, SensitivityRequest(events=(Event("buckling_time", ">", 0.0),)))
+    found = analyse(tmp_path / "run", config, SensitivityRequest(events=(Comparison("buckling_time", ">", 0.0),)))
     (line,) = [line for line in found.lines[UNCERTAINTY] if line.observable == "buckling_time"]
     assert (line.estimate.value, line.estimate.low, line.groups) == (0.0, 0.0, 64)
     assert 0.0 < line.estimate.high < 0.06
@@ -150,6 +150,7 @@ def test_a_map_of_chances_is_drawn_and_bad_events_are_refused(grid: Path, tmp_pa
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_boundary_of_buckling_is_that_of_the_energy(tmp_path: Path) -> None:
     document = {
@@ -163,7 +164,7 @@ def test_the_boundary_of_buckling_is_that_of_the_energy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["buckled", "buckled=one", "buckled=nan", "wall_regime=softend", "wall_regime>elastic", "poincare=1", "=1"]
+    "text", ["impacts", "buckled=one", "buckled=nan", "wall_regime=softend", "wall_regime>elastic", "poincare=1", "=1"]
 )
 def test_an_event_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--chance"):
@@ -201,5 +202,5 @@ def test_every_observable_that_may_be_missing_says_which_kind_of_missing_it_is()
     assert kinds == {name: {True} for name in laws | steady} | {name: {False} for name in events}
     for model in MODELS.values():
         for quantity in model.observables:
-            event, values = Event(quantity.name, ">", 1.0), np.array([np.nan, 2.0])
-            assert event.unknown(quantity, values).tolist() == [quantity.unknown, False]
+            event, values = Comparison(quantity.name, ">", 1.0), np.array([np.nan, 2.0])
+            assert event.outcome(quantity, values).unknown.tolist() == [quantity.unknown, False]

@@ -82,7 +82,18 @@ def behave(fake: FakeKernels, end: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 @pytest.mark.long_cases(
-    "zip-*", "table-*", "latin_hypercube-*", "sobol-*", "halton-*", "morris-*", "fast-*", "level-*", "*-usual", "*-none"
+    "zip-*",
+    "table-*",
+    "latin_hypercube-*",
+    "sobol-*",
+    "halton-*",
+    "morris-*",
+    "fast-*",
+    "level-*",
+    "*-usual",
+    "*-none",
+    "boundary-one",
+    "signals-equal",
 )
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("design", STUDIES)

@@ -48,6 +48,7 @@ def two() -> CompatibleChannels:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_each_channel_has_its_own_spectrum() -> None:
     fine = np.geomspace(1.0, 20.0, 211)

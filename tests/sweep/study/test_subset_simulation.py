@@ -17,10 +17,11 @@ HEAD = f'{WALL}[sweep]\ndesign = "subset_simulation"\n'.replace("k_n = 1.0\n", "
 EVENT, COUNT = 'event = "peak_force > 2 N"\n', "count = 200\n"
 REFUSED = {
     "an event is needed": (f"{HEAD}{COUNT}{AXES}", ["sweep.event: missing: a subset simulation needs the rare event, such as"]),
-    "an event is a comparison": (f'{HEAD}{COUNT}event = "buckled"\n{AXES}', ["sweep.event: 'buckled' must be an observable, one of"]),
+    "an event is a comparison": (f'{HEAD}{COUNT}event = "buckled"\n{AXES}', ["sweep.event: 'buckled' is about a yes or no"]),
+    "a number alone is no event": (f'{HEAD}{COUNT}event = "peak_force"\n{AXES}', ["'peak_force' must be an observable, one of"]),
     "an unknown observable names the nearest": (
         f'{HEAD}{COUNT}event = "peak_forc > 2"\n{AXES}',
-        ["sweep.event: 'peak_forc' is no observable of buckling_wall; did you mean 'peak_force'"],
+        ["sweep.event: 'peak_forc' is no observable of the model buckling_wall; did you mean 'peak_force'"],
     ),
     "yes or no is no way up": (
         f'{HEAD}{COUNT}event = "buckled=1"\n{AXES}',

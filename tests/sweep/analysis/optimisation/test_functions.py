@@ -90,7 +90,7 @@ def test_a_chance_is_kept_exactly_where_its_quantile_is(rows: int, limit: float,
     for _ in range(200):
         forces = RNG.normal(5.0, 1.0, rows) + RNG.normal(0.0, 1.0)
         chance = float(np.mean(forces > 5.0 if relation == ">" else forces < 5.0))
-        value = constraint.measure.values(forces, constraint.upper)
+        value = constraint.measure.values({"peak_force": forces}, constraint.upper)
         assert (chance <= limit) == bool(constraint.sign * (value - constraint.limit) <= 0.0)
 
 
@@ -99,10 +99,10 @@ def test_a_chance_is_kept_exactly_where_its_quantile_is(rows: int, limit: float,
 def test_derivatives_are_those_of_the_values(measure: str, largest: bool) -> None:
     found: Measure = read_measure(f"{measure} of peak_force", STOP, 30, "")
     base, slopes = RNG.normal(size=30), RNG.normal(size=(30, 2))
-    values, rates = found.smooth(base, slopes, largest)
-    assert values[0] == pytest.approx(found.values(base, largest))
+    values, rates = found.smooth({"peak_force": base}, slopes, largest)
+    assert values[0] == pytest.approx(found.values({"peak_force": base}, largest))
     for direction in np.eye(2):
-        ends = [found.values(base + step * slopes @ direction, largest) for step in (-1e-7, 1e-7)]
+        ends = [found.values({"peak_force": base + step * slopes @ direction}, largest) for step in (-1e-7, 1e-7)]
         assert rates[0] @ direction == pytest.approx((ends[1] - ends[0]) / 2e-7, abs=1e-6)
     if measure == "worst":
         assert (np.diff(values) <= 0.0).all() if largest else (np.diff(values) >= 0.0).all()

@@ -32,7 +32,7 @@ from sweep.analysis.sensitivity.uncertainty import chance, describe, order_stati
 from sweep.api import run
 from sweep.cli import main
 from sweep.design.sobol import BITS
-from sweep.study.event import Event
+from sweep.study.event import Comparison
 from tests.sweep.conftest import FakeKernels, FakeSolution
 
 PI = math.pi
@@ -223,7 +223,7 @@ def test_rows_that_are_not_computed_yet_drop_their_groups(ishigami: FakeIshigami
 
 @pytest.mark.parametrize("shard_points", [7, 64, 1000])
 def test_the_tables_do_not_depend_on_the_shards(shard_points: int, ishigami: FakeIshigami) -> None:
-    request = SensitivityRequest(events=(Event("wear_power", ">", 2.0),), sizes=True)
+    request = SensitivityRequest(events=(Comparison("wear_power", ">", 2.0),), sizes=True)
     first = study("saltelli", 64, request)
     config = load({**document("saltelli", 64), "output": {"shard_points": shard_points}})
     run(config, "other")
@@ -277,7 +277,7 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
 
 
 def test_one_sample_is_told_the_error_of_independent_points(ishigami: FakeIshigami) -> None:
-    made = study("sobol", 4096, SensitivityRequest(events=(Event("wear_power", ">", 5.0),), quantiles=(0.5,)))
+    made = study("sobol", 4096, SensitivityRequest(events=(Comparison("wear_power", ">", 5.0),), quantiles=(0.5,)))
     found = {line.estimate.measure: line.estimate for line in made.lines[UNCERTAINTY]}
     variance = 49 / 8 + 0.1 * PI**4 / 5 + 0.01 * PI**8 / 18 + 0.5
     assert found["mean"].value == pytest.approx(3.5, abs=0.01)
@@ -408,7 +408,7 @@ BAD = {
     ),
     "a word is no number": (["--observable", "regime"], "'regime' is no observable that is a number"),
     "a threshold": (["--exceeds", "wear_power"], "'wear_power' must be an observable, one of"),
-    "a threshold that is finite": (["--exceeds", "wear_power=nan"], "'wear_power>nan': 'nan' must be a finite number"),
+    "a threshold that is finite": (["--exceeds", "wear_power=nan"], "'wear_power > nan': 'nan' must be a finite number"),
     "a probability": (["--quantile", "1.5"], "--quantile: 1.5 is out of bounds: must be > 0 and < 1"),
     "a level": (["--confidence", "95"], "--confidence: 95 is out of bounds: must be > 0 and < 1"),
     "resamples": (["--resamples", "1"], "--resamples: 1 is out of bounds: must be >= 2"),

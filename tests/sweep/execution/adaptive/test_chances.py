@@ -96,7 +96,7 @@ def test_classes_and_heights_of_places_are_those_of_a_count(relation: str, sign:
     rng = np.random.default_rng(2)
     values, good = rng.normal(rng.normal(0.5, 1.0, (60, 1)), 0.7, (60, 50)), rng.random((60, 50)) > 0.1
     good[7] = False
-    classes, heights = classify(config.design, config.model, pa.chunked_array([values.ravel()]), good.ravel())  # type: ignore[arg-type]
+    classes, heights = classify(config.design, config.model, pa.table({"peak_force": values.ravel()}), good.ravel())  # type: ignore[arg-type]
     for place in range(60):
         own = values[place][good[place]]
         if place == 7:
