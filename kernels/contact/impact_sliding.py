@@ -109,35 +109,43 @@ class ImpactSliding(NamedTuple):
         along, axes = (none,) * self.tangents, (none,) * self.kind.axes
         return Touch(none, none, none, along, along, none, none, none, axes, axes, along)
 
-    def evaluate(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector) -> tuple[Vector, Touch]:
+    def evaluate(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None = None) -> tuple[Vector, Touch]:
         """One evaluation.
 
         Args:
             memory: of the last evaluation, or at the start of the step. place, velocity: of the points along the axes [m], [m/s].
             moved: displacement since the instant of the memory [m].
+            keeps: where True, the contact keeps the phase of the memory (off, stuck, or slipping in that direction), whatever forces that
+                takes, so that they are smooth; None for nowhere. See `phases`.
 
         Returns:
             The forces along the axes on the structure [N], and the state if the step is accepted.
         """
         centred = tuple(along - centre for along, centre in zip(place, self.centre, strict=True))
-        depth, rate, outward, ways, tangential_speed = self._geometry(memory, centred, moved, velocity)
+        depth, rate, outward, ways, tangential_speed = self._geometry(memory, centred, moved, velocity, keeps)
         pull = self.k_n * depth + self.c_n * rate
         normal = jnp.where(depth >= 0.0, jnp.maximum(pull, 0.0), 0.0)
+        if keeps is not None:
+            normal = jnp.where(keeps, jnp.where(memory.normal > 0.0, pull, 0.0), normal)
         depth, rate, normal = fusion_barrier(depth, rate, normal)
         pressed = normal > 0.0
         # a step that begins off the support slides only from its entry on
         entering = (memory.depth < 0.0) & pressed
+        if keeps is not None:
+            pressed, entering = jnp.where(keeps, memory.normal > 0.0, pressed), entering & ~keeps
         part = jnp.where(pressed, jnp.where(entering, depth / jnp.where(entering, depth - memory.depth, 1.0), 1.0), 0.0)
         way = tuple(part * each for each in ways)
         if way:
             way = fusion_barrier(*way)
-        tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed)
+        tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed, keeps)
         force = self.forces(normal, tangential, outward)
         total = tuple(before + each for before, each in zip(memory.way, way, strict=True))
         speed = size(tangential_speed, normal)
         return force, Touch(depth, pull, normal, tangential, elongation, slips, rate, speed, place, force, total)
 
-    def _geometry(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector) -> tuple[Array, Array, Vector, Vector, Vector]:
+    def _geometry(
+        self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None
+    ) -> tuple[Array, Array, Vector, Vector, Vector]:
         """Penetration, its rate, the outward direction along one or two axes, tangential ways and velocities."""
         if self.kind.obstacle == RING:
             radius, before = size(place[:2], place[0]), memory.depth + self.gap  # before the way: of the memory's instant
@@ -161,10 +169,15 @@ class ImpactSliding(NamedTuple):
             return radius - self.gap, rate, (first, second), (arc, *moved[2:]), (around, *velocity[2:])
         across, speed = place[0], velocity[0]
         left = (across < 0.0) | ((across == 0.0) & (speed < 0.0))
+        if keeps is not None and self.kind.obstacle != PLANE:  # what is pressed stays on its side
+            was = memory.place[0] - self.centre[0]
+            left = jnp.where(keeps & (memory.normal > 0.0) & (was != 0.0), was < 0.0, left)
         side = jnp.ones_like(across) if self.kind.obstacle == PLANE else choice(left, -1.0, 1.0, across)
         return side * across - self.gap, side * speed, (side,), moved[1:], velocity[1:]
 
-    def _friction(self, memory: Touch, normal: Array, pressed: Array, way: Vector, speed: Vector) -> tuple[Vector, Vector, Array]:
+    def _friction(
+        self, memory: Touch, normal: Array, pressed: Array, way: Vector, speed: Vector, keeps: Array | None
+    ) -> tuple[Vector, Vector, Array]:
         """Friction force and elongation along the tangential axes, and whether it slips."""
         if not self.tangents:
             return way, way, 0.0 * normal
@@ -178,25 +191,38 @@ class ImpactSliding(NamedTuple):
             quick = size(speed, normal)
             on = ~held & on & (quick > SLIP_SPEED_FLOOR)
             slips = pressed & (on | (length > self.mu_s * normal))
+            if keeps is not None:
+                slips = jnp.where(keeps, pressed & ~held, slips)
             still = quick > 0.0
             by_quick, by_length = 1.0 / jnp.where(still, quick, 1.0), 1.0 / jnp.where(length > 0.0, length, 1.0)
             force = tuple(
                 jnp.where(slips, sliding * jnp.where(still, -each * by_quick, along * by_length), jnp.where(pressed, along, 0.0))
                 for each, along in zip(speed, trial, strict=True)
             )
+            force = self._lasting(memory, sliding, slips, force, keeps)
             stretched = tuple(jnp.where(slips, -along / self.k_t, spring) for along, spring in zip(force, elongation, strict=True))
             return force, stretched, choice(slips, 1.0, 0.0, normal)
-        slides = choice(pressed & (length > jnp.where(held, self.mu_s, self.mu_d) * normal), 1.0, 0.0, normal)
+        beyond = pressed & (length > jnp.where(held, self.mu_s, self.mu_d) * normal)
+        slides = choice(beyond if keeps is None else jnp.where(keeps, pressed & ~held, beyond), 1.0, 0.0, normal)
         (slides,) = fusion_barrier(slides)
         slips = slides > 0.5
-        scale = jnp.where(slips, sliding / jnp.where(slips, length, 1.0), jnp.where(pressed, 1.0, 0.0))
-        force = fusion_barrier(*(along * scale for along in trial))
+        long = slips if keeps is None else slips & (length > 0.0)
+        scale = jnp.where(slips, sliding / jnp.where(long, length, 1.0), jnp.where(pressed, 1.0, 0.0))
+        force = fusion_barrier(*self._lasting(memory, sliding, slips, tuple(along * scale for along in trial), keeps))
         by_k = 1.0 / self.k_t
         stretched = tuple(
             jnp.where(slips, -(along + self.c_t * each) * by_k, spring)
             for along, each, spring in zip(force, speed, elongation, strict=True)
         )
         return force, stretched, slides
+
+    def _lasting(self, memory: Touch, sliding: Array, slips: Array, force: Vector, keeps: Array | None) -> Vector:
+        """The friction force; along one axis, a slip that is kept goes on in its direction."""
+        if keeps is None or self.tangents != 1:
+            return force
+        (was,), (now,) = memory.tangential, force
+        goes_on = keeps & slips & (memory.slips > 0.5) & (was != 0.0)
+        return (jnp.where(goes_on, jnp.where(was > 0.0, sliding, -sliding), now),)
 
     def forces(self, normal: Array, tangential: Vector, outward: Vector) -> Vector:
         """Forces along the axes of the support [N]."""

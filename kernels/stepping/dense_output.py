@@ -10,6 +10,8 @@ Source: Hairer, Norsett and Wanner (1993), Solving Ordinary Differential Equatio
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -140,3 +142,44 @@ def integral(value: Callable[[Array], Array], begin: Array, end: Array) -> Array
     for node, weight in GAUSS[1:]:
         total = total + weight * value(begin + node * (end - begin))
     return (end - begin) * total
+
+
+def mean(values: tuple[Array, ...]) -> Array:
+    """Mean over a step of what is known at the nodes `FIFTHS`, by Boole's rule; exact to degree 5."""
+    total = BOOLE[0] * values[0]
+    for weight, value in zip(BOOLE[1:], values[1:], strict=True):
+        total = total + weight * value
+    return total
+
+
+def peak(values: tuple[Array, ...]) -> Array:
+    """Largest value over a step of the polynomial `through` values at its nodes, of which at most one peak lies within the step.
+
+    Two steps of Newton from the vertex of the parabola through the largest value at a node and its neighbours.
+    """
+    course = through(values)
+    rate = course.rate
+    bend = rate.rate
+    u, a, b, c = jnp.full_like(values[0], FIFTHS[1]), values[0], values[1], values[2]
+    for node, left, here, right in zip(FIFTHS[2:4], values[1:], values[2:], values[3:], strict=False):
+        higher = here > b
+        u, a, b, c = jnp.where(higher, node, u), jnp.where(higher, left, a), jnp.where(higher, here, b), jnp.where(higher, right, c)
+    bends = a - 2.0 * b + c
+    u = jnp.clip(u + 0.125 * (a - c) / jnp.where(bends < 0.0, bends, -jnp.inf), 0.0, 1.0)
+    for _ in range(2):
+        slope = bend.at(u)
+        u = jnp.clip(u - rate.at(u) / jnp.where(slope < 0.0, slope, -jnp.inf), 0.0, 1.0)
+    return functools.reduce(jnp.maximum, values, course.at(jax.lax.stop_gradient(u)))
+
+
+def at_nodes(fractions: tuple[float, ...], first: Array, others: tuple[Array, ...]) -> tuple[Array, ...]:
+    """At the nodes `FIFTHS`, the polynomial through a value at the start of the step and `others` at ascending `fractions`, the last 1."""
+    points, values = (0.0, *fractions), (first, *others)
+    inner = []
+    for node in FIFTHS[1:-1]:
+        total = 0.0 * first
+        for place, value in zip(points, values, strict=True):
+            weight = math.prod((node - other) / (place - other) for other in points if other != place)
+            total = total + weight * value
+        inner.append(total)
+    return (first, *inner, others[-1])

@@ -5,9 +5,12 @@ Forces are linear over a step, as for the stop (`observe_wall`): where a force b
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
@@ -15,8 +18,10 @@ from kernels.models.outputs import OBSERVED
 from kernels.models.supports import named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
-from kernels.numerics.tangents import only_tangent, with_tangent_of
+from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
+from kernels.stepping import dense_output
 from kernels.stepping.observe_wall import WindowPart
+from kernels.stepping.structure_course import Course
 
 
 class ContactSums(NamedTuple):
@@ -152,6 +157,104 @@ def update(
         for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
     )
     return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+
+
+def update_along(sums: ContactSums, group: ImpactSliding, course: Course, inside: Array, edges: tuple[float, ...] = ()) -> ContactSums:
+    """The sums after a step of a Runge-Kutta scheme along its `course`, `inside` the window or not.
+
+    The phases of the supports are those of its start (`contact_phases`), so that what is summed is smooth in it: Boole's rule.
+    """
+    touches = course.touches
+    before, after, h = touches[0], touches[-1], course.h
+    mean, peak = dense_output.mean, dense_output.peak
+    length = jnp.where(inside, h, 0.0)
+    normals = tuple(jnp.maximum(touch.normal, 0.0) for touch in touches)
+    presses = [jnp.where(course.keeps, before.normal, touch.normal) > 0.0 for touch in touches]
+    entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
+    was, to = sums.added, sums.extremes
+    sliding = [margin.sliding for margin in course.margins]
+    rates = [rate(group, *each) for each in zip(touches, presses, sliding, strict=True)]
+    added = Added(*(total + length * mean(each) for total, each in zip(was, zip(*rates, strict=True), strict=True)))
+    added = added._replace(
+        impacts=was.impacts + choice(entered & inside, 1.0, 0.0, h),
+        rubbing=was.rubbing + length * _mean_size(touches),
+    )
+    axes = [tuple(touch.place[axis] for touch in touches) for axis in range(len(to.low))]
+    rubbed = jnp.maximum(*(peak(tuple(sign * rub for rub in _signed(touches))) for sign in (1.0, -1.0)))
+    found = Extremes(
+        normal=jnp.maximum(to.normal, peak(normals)),
+        tangential=jnp.maximum(to.tangential, rubbed),
+        depth=jnp.maximum(to.depth, peak(tuple(touch.depth for touch in touches))),
+        low=tuple(jnp.minimum(low, -peak(tuple(-place for place in places))) for low, places in zip(to.low, axes, strict=True)),
+        high=tuple(jnp.maximum(high, peak(places)) for high, places in zip(to.high, axes, strict=True)),
+        away=jnp.where(functools.reduce(operator.and_, presses), to.away, 1.0),
+    )
+    extremes = Extremes(*(jax.tree.map(lambda new, old: jnp.where(inside, new, old), new, old) for new, old in zip(found, to, strict=True)))
+    if sums.peak is None:
+        return ContactSums(added, extremes)
+    largest = jnp.maximum(sums.peak, peak(normals))
+    ended = choice(left & inside, 1.0, 0.0, h)
+    counts = tuple(
+        count + jnp.where((largest >= least) & (largest < most), ended, 0.0)
+        for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
+    )
+    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+
+
+def rate(group: ImpactSliding, touch: Touch, presses: Array, sliding: Array) -> Added:
+    """What is added up in a second of contact in a state, its number of impacts 0.
+
+    Args:
+        presses: whether it is in contact. sliding: speed of the anchor [m/s].
+    """
+    normal, rubs = jnp.maximum(touch.normal, 0.0), size(touch.tangential, touch.normal)
+    centred = tuple(along - centre for along, centre in zip(touch.place[:2], group.centre, strict=False))
+    return Added(
+        wear=touch.slips * normal * touch.speed,
+        friction=touch.slips * rubs * jnp.maximum(sliding, 0.0),
+        impact=jnp.where(presses, group.c_n * touch.rate * touch.rate, 0.0),
+        slid=touch.slips * touch.speed,
+        pressed=choice(presses, 1.0, 0.0, normal),
+        impacts=0.0 * normal,
+        impulse=normal,
+        normal_square=normal * normal,
+        rubbing=rubs,
+        rubbing_square=rubs * rubs,
+        displacement_square=scalar(centred, centred),
+    )
+
+
+def moved(sums: ContactSums, before: Added, after: Added, late: Array) -> ContactSums:
+    """The sums with the derivative by an instant at which rates change from `before` to `after`; `late`: 0 s, with its derivative."""
+    changes = (jax.lax.stop_gradient(low - high) * late for low, high in zip(before, after, strict=True))
+    return sums._replace(added=Added(*(moved_with(total, change + 0.0 * total) for total, change in zip(sums.added, changes, strict=True))))
+
+
+def _signed(touches: tuple[Touch, ...]) -> tuple[Array, ...]:
+    """The friction force at the nodes of a step: with its sign where there is one direction, else its size."""
+    return tuple(touch.tangential[0] if len(touch.tangential) == 1 else size(touch.tangential, touch.normal) for touch in touches)
+
+
+def _mean_size(touches: tuple[Touch, ...]) -> Array:
+    """Mean size of the friction force over a step. Along one direction its sign may change once."""
+    forces = _signed(touches)
+    if len(touches[0].tangential) != 1:
+        return dense_output.mean(forces)
+    course = dense_output.through(forces)
+    turns = jnp.where(forces[0] * forces[-1] < 0.0, course.crossing(), 0.0)
+    return jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0))
+
+
+def let_go(sums: ContactSums, before: Touch, after: Touch, counts: Array) -> ContactSums:
+    """The sums after an instant at which supports changed from a state `before` to `after`, where it `counts`.
+
+    Where mu_s > mu_d the anchor jumps as slip begins, under the mean of both forces.
+    """
+    begins = counts & (before.slips < 0.5) & (after.slips > 0.5) & (before.normal > 0.0)
+    lost = 0.0 * before.normal
+    for force, less, longer, shorter in zip(before.tangential, after.tangential, before.elongation, after.elongation, strict=True):
+        lost = lost - 0.5 * (force + less) * (longer - shorter)
+    return sums._replace(added=sums.added._replace(friction=sums.added.friction + jnp.where(begins, lost, 0.0)))
 
 
 class _Begun(NamedTuple):

@@ -36,12 +36,14 @@ class Acting(NamedTuple):
         elapsed: time since the instant of the contacts' memory [s], if the structure has moved since then at the velocity of the
             evaluation; None if it has not, or if there is no memory.
         stored: compile-time promise that coordinates and velocities have passed a `fusion_barrier`.
+        keeps: where the supports keep the phases of their memory (`ImpactSliding.evaluate`), a boolean of each structure; None for nowhere.
     """
 
     force: Array
     sizes: Array
     elapsed: Array | None = None
     stored: bool = False
+    keeps: Array | None = None
 
     def against(self, moved: Array) -> Array:
         """A displacement relative to the support that carries the contact: supports rest."""
@@ -142,7 +144,7 @@ class Structure(NamedTuple):
         forces: list[Array] = []
         after = []
         for group, turn, was, place, way, speed in zip(self.groups, self.turns, memory, places, ways, speeds, strict=True):
-            force, now = group.evaluate(was, place, way, speed)
+            force, now = group.evaluate(was, place, way, speed, load.keeps)
             forces += turned(force, turn, -1.0)
             after.append(now)
         pull = load.force

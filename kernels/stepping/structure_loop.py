@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
+from kernels.contact import contact_phases
 from kernels.contact.impact_sliding import Touch, anew, size
 from kernels.models.basis import AXES
 from kernels.models.features import UNBOUNDED
@@ -16,17 +17,20 @@ from kernels.models.status import Status
 from kernels.models.structures import StructureKey
 from kernels.models.supports import named
 from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, by_width, of_type
+from kernels.numerics.numbers import Array, all_finite, by_width, choice, of_type
 from kernels.numerics.tangents import moved_with
-from kernels.stepping import observe_contacts, saltation, structure_saltation
+from kernels.stepping import dense_output, observe_contacts, saltation, structure_course, structure_saltation
 from kernels.stepping.loop import CHUNK, STEPPERS, steps
 from kernels.stepping.observe_contacts import ContactSums
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from kernels.stepping.side_by_side import side_by_side
+from kernels.stepping.step_control import ByError
 from kernels.stepping.structure import Acting, Loads, Structure, build, of_row, summed, summed_squares, times
+from kernels.stepping.structure_course import Course, Ends
 
 _NEARLY = 1.0 + 1e-6
+_TRIES, _TRIES_EACH = 8.0, 4.0  # steps in a row that end at changes of phases: some, and some for each support
 _LEAST_WAY = 0.01  # of the way of all modes together
 _ARRAYS = (
     "shapes",
@@ -71,8 +75,22 @@ class Counted(NamedTuple):
     steps: Array
 
 
+class Plan(NamedTuple):
+    """Steps of a Runge-Kutta scheme that end where a support changes its phase (see `structure_course`).
+
+    Attributes:
+        h: length of the step that was planned before it was cut [s]. due: 1 if the next step is cut so, else 0.
+        tries: number of such steps since the last other one. changes: 1 for the supports that change at the end of the next step, (G,).
+    """
+
+    h: Array
+    due: Array
+    tries: Array
+    changes: tuple[Array, ...]
+
+
 class Timed(NamedTuple):
-    """Progress of a run at chosen steps; see `loop.Timed`."""
+    """Progress of a run at chosen steps; see `loop.Timed`. plan: None for schemes whose steps do not end at changes of phases."""
 
     t: Array
     rest: Array
@@ -81,6 +99,7 @@ class Timed(NamedTuple):
     rejected: Array
     control: tuple[Array, ...]
     failure: Array
+    plan: Plan | None = None
 
 
 class Work(NamedTuple):
@@ -166,7 +185,8 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
     else:
         pull = _length(setup, setup.loads.largest * body.by_mass)
         control = stepper.control.start(_length(setup, x), _length(setup, v), pull, setup.h)
-        clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero))
+        plan = Plan(setup.h + zero, zero, zero, tuple(0.0 * group.gap for group in body.groups)) if _plans(stepper, body) else None
+        clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero), plan)
     contacts = tuple(
         observe_contacts.init(group, touch, p["window_start"], setup.key.peak_edges)
         for group, touch in zip(body.groups, state.memory, strict=True)
@@ -340,37 +360,61 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
     if setup.loads.shaped:
         target = jnp.minimum(target, setup.loads.next_after(clock.t))
-    left = (target - clock.t) - clock.rest
-    (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
+    left, plan = (target - clock.t) - clock.rest, clock.plan
+    near = _NEARLY if plan is None else jnp.where(plan.due > 0.5, 1.0, _NEARLY)  # a change of phase is not put off
+    (lands,) = decide(left <= clock.h * near, like=clock.h)
     h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
     moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
     if setup.loads.shaped:  # a step that lands where a load jumps sees the load before the jump
         loads = tuple(setup.loads.at(jnp.minimum(moment, target), before=True) for moment in moments)
     else:
         loads = tuple(setup.loads.at(moment) for moment in moments)
+    keeps, along, planned = None, None, clock.h
+    if plan is not None:
+        (keeps,) = decide(plan.tries < _tries(setup), like=h)
+        loads, planned = tuple(load._replace(keeps=keeps) for load in loads), jnp.where(plan.due > 0.5, plan.h, clock.h)
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     fixed = jax.lax.stop_gradient
     changed, moved = fixed(cast("tuple[Array, Array]", trial.doubt))
     x, v = fixed(trial.state.x), fixed(trial.state.v)
     doubt, x, v = _doubt(setup, stepper, changed, moved, v, fixed(h)), _length(setup, x), _length(setup, v)
-    verdict = control.judge(clock.control, doubt, fixed(h), clock.h, x, v, fixed(limits))
+    verdict = control.judge(clock.control, doubt, fixed(h), planned, x, v, fixed(limits))
     going = active(setup, run)
+    cut, first, ends = going & False, h, None
+    changes: tuple[Array, ...] = ()
+    if plan is not None and keeps is not None:
+        ends = structure_course.ends_of(setup.body, run.state, trial.state, trial.moved)
+        along = structure_course.courses(setup.body, _touches(run.state), _touches(trial.state), ends, h, keeps)
+        first, changes = structure_course.first_change(setup.body, _touches(run.state), fixed(along), plan.changes)
+        (cut,) = decide(verdict.accepted & going & keeps & (h > 0.0) & (first < jnp.inf), like=h)
     smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
     accepted, too_small, too_many = decide(
-        verdict.accepted & going,
+        verdict.accepted & going & ~cut,
         ~verdict.accepted & going & (verdict.shorter < smallest),
         going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
         like=h,
     )
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
-    trial = located(setup, run.state, trial, h)
-    seen = see(setup, trial.state, loads[-1])
-    sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
-    trial = trial._replace(state=kicked(stepper, setup, run.state, trial.state, h))
+    if along is None or plan is None or ends is None:
+        trial = located(setup, run.state, trial, h)
+        seen = see(setup, trial.state, loads[-1])
+        sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+        trial = trial._replace(state=kicked(stepper, setup, run.state, trial.state, h))
+    else:
+        seen = see(setup, trial.state, loads[-1])
+        acting = dense_output.at_nodes(stepper.fractions, run.seen.sizes, tuple(load.sizes for load in loads))
+        sums = observe_along(setup, run, trial, seen, h, inside, along, acting)
+        state, sums = _turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
+        trial = trial._replace(state=state)
     if setup.loads.shaped:
-        jump = setup.loads.at(target).force - setup.loads.at(target, before=True).force
+        there, here = setup.loads.at(target), setup.loads.at(target, before=True)
+        jump = there.force - here.force
         trial = trial._replace(state=stepper.jumped(trial.state, jnp.where(lands, jump, 0.0) * setup.body.by_mass))
+        if plan is not None:
+            seen = seen._replace(sizes=seen.sizes + jnp.where(lands, there.sizes - here.sizes, 0.0))
+    if ends is not None:
+        trial = trial._replace(state=_held(setup, trial.state, ends))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -381,16 +425,98 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         rejected=clock.rejected,
         control=verdict.after,
         failure=failure,
+        plan=None if plan is None else Plan(plan.h, 0.0 * h, jnp.where(plan.due > 0.5, plan.tries, 0.0), _none(plan.changes)),
     )
     refused = clock._replace(
-        h=jnp.where(going, verdict.shorter, clock.h).astype(clock.h.dtype),
+        h=jnp.where(cut, first * h, jnp.where(going, verdict.shorter, clock.h)).astype(clock.h.dtype),
         rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
         control=verdict.again,
         failure=failure,
+        plan=None if plan is None else _cut(plan, cut, planned, changes),
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     after = started(trial.state), seen, sums
     return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))
+
+
+def _plans(stepper: Stepper, body: Structure) -> bool:
+    """Whether the steps of a scheme end where supports change their phases."""
+    return isinstance(stepper.control, ByError) and bool(body.groups)
+
+
+def _tries(setup: StructureSetup) -> float:
+    """How many steps in a row may be cut at changes of phases. After them one is taken whatever it crosses, so that chatter ends."""
+    return _TRIES + _TRIES_EACH * len(setup.key.contacts)
+
+
+def _none(changes: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Changes of no support."""
+    return tuple(jnp.zeros_like(each) for each in changes)
+
+
+def _cut(plan: Plan, cut: Array, planned: Array, changes: tuple[Array, ...]) -> Plan:
+    """The plan after a step that is not taken: it was `cut` for some `changes`, or found too long."""
+    return Plan(
+        h=jnp.where(cut, planned, plan.h).astype(plan.h.dtype),
+        due=choice(cut, 1.0, 0.0, plan.due),
+        tries=plan.tries + choice(cut, 1.0, 0.0, plan.due),
+        changes=tuple(jnp.where(cut, each, 0.0) for each in changes),
+    )
+
+
+def _turned_over(
+    setup: StructureSetup, run: StructureRun, after: StepState, sums: StructureSums, plan: Plan, ends: Ends, along: tuple[Course, ...],
+    planned: Array, load: Acting, inside: Array,
+) -> tuple[StepState, StructureSums]:  # fmt: skip
+    """The state at the end of a step, and the sums, once the supports that are due have changed their phases.
+
+    The instant of that moves in derivatives: they have what jumps there times its derivative.
+    """
+    body = setup.body
+    before, now, (velocity, acceleration) = _touches(run.state), _touches(after), (ends.velocity[1], ends.acceleration[1])
+    touches = tuple(
+        contact_phases.changed(group, was, touch, v, a, planned, changes > 0.5)
+        for group, was, touch, v, a, changes in zip(body.groups, before, now, velocity, acceleration, plan.changes, strict=True)
+    )
+    a, evaluated = body.acceleration(load._replace(keeps=plan.due >= 0.0), touches, after.x, 0.0 * after.x, after.v)
+    (due,) = decide(plan.due > 0.5, like=setup.h)
+    late, fixed = structure_course.late(along, plan.changes), jax.lax.stop_gradient
+    turned, contacts, work = [], [], 0.0 * setup.h
+    jumps = zip(body.groups, sums.contacts, now, touches, evaluated, along, velocity, body.along(a), strict=True)
+    for group, contact, touch, start, found, course, v, quickening in jumps:
+        new = contact_phases.remembered(start, found)
+        begins = ~contact_phases.pressed(touch) & contact_phases.pressed(start)
+        speeds = contact_phases.rates(group, new, v, quickening)[2] if group.tangents else ()
+        springs = zip(new.elongation, speeds, strict=True)  # of a spring that begins then
+        new = new._replace(
+            elongation=tuple(moved_with(each, jnp.where(begins, -fixed(speed) * late, 0.0 * each)) for each, speed in springs)
+        )
+        presses = [contact_phases.pressed(each) for each in (touch, new)]
+        sliding = contact_phases.margins(group, new, new, v, quickening, course.h).sliding
+        ended = observe_contacts.rate(group, touch, presses[0], course.margins[-1].sliding)
+        begun = observe_contacts.rate(group, new, presses[1], sliding)
+        let_go = observe_contacts.let_go(contact, touch, new, due & inside)
+        contacts.append(observe_contacts.moved(let_go, ended, begun, jnp.where(due & inside, late, 0.0 * late)))
+        powers = zip(touch.force, new.force, v, strict=True)
+        work = work + summed(sum((fixed((old - force) * speed) for old, force, speed in powers), start=0.0 * touch.depth)) * late
+        turned.append(new)
+    memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), tuple(turned), now)
+    kick = moved_with(after.v, fixed(after.a - a) * late)
+    pushed = sums.work.supports
+    sums = sums._replace(
+        contacts=tuple(contacts), work=sums.work._replace(supports=moved_with(pushed, jnp.where(due, work, 0.0 * work) + 0.0 * pushed))
+    )
+    return after._replace(v=jnp.where(due, kick, after.v), a=jnp.where(due, a, after.a), memory=cast("Any", memory)), sums
+
+
+def _held(setup: StructureSetup, state: StepState, ends: Ends) -> StepState:
+    """The state at the start of the next step: what slips sticks if its anchor would go back."""
+    body = setup.body
+    memory = tuple(
+        contact_phases.held(group, touch, v, a)
+        for group, touch, v, a in zip(body.groups, _touches(state), ends.velocity[1], body.along(state.a), strict=True)
+    )
+    return state._replace(memory=cast("Any", memory))
 
 
 def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array, v: Array, h: Array) -> tuple[Array, Array]:
@@ -407,14 +533,17 @@ def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array
     return _length(setup, changed), _length(setup, moved)
 
 
+def _braking(setup: StructureSetup, v: Array, stored: bool = False) -> Array:
+    """Power of the structure's own damping at coordinates' velocities `v` [W]."""
+    braking = summed_squares(setup.resistance, v) if stored else summed(setup.resistance * v * v)
+    if setup.body.coupling is not None:
+        braking = braking + summed(setup.mass * v * times(setup.body.coupling, v, stored))
+    return fusion_barrier(braking)[0]
+
+
 def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
     """What the sums need of an instant, with its `load`."""
-    body = setup.body
-    v = state.v
-    braking = summed_squares(setup.resistance, v) if load.stored else summed(setup.resistance * v * v)
-    if body.coupling is not None:
-        braking = braking + summed(setup.mass * v * times(body.coupling, v, load.stored))
-    (braking,) = fusion_barrier(braking)
+    braking = _braking(setup, state.v, load.stored)
     along, points = (times(matrix, state.x, load.stored) for matrix in (setup.loads.vectors, setup.p["points"]))
     return Seen(load.sizes, along, points, braking)
 
@@ -440,6 +569,46 @@ def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, 
     work = works(run, after, seen, h)
     lack = structure_saltation.of_work(body, _touches(before), _touches(after), h)
     work = work._replace(supports=moved_with(work.supports, lack + 0.0 * work.supports))
+    return StructureSums(contacts, PointSums(square, largest, energy), work, was.totals)
+
+
+def observe_along(
+    setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, inside: Array, along: tuple[Course, ...],
+    acting: tuple[Array, ...],
+) -> StructureSums:  # fmt: skip
+    """Sums after a step of `h` [s] along the courses of its supports; `acting`: sizes of loads at the nodes; `inside` the window or not.
+
+    Integrals are those of Boole's rule over polynomials of the motion.
+    """
+    body, before, after, was = setup.body, run.state, trial.state, run.sums
+    contacts = tuple(
+        observe_contacts.update_along(sums, group, course, inside, setup.key.peak_edges)
+        for sums, group, course in zip(was.contacts, body.groups, along, strict=True)
+    )
+    ways = dense_output.motion(h, before.v, after.v, trial.moved, before.a, after.a)
+    rates = dense_output.velocity(ways, h)
+    inner = dense_output.FIFTHS[1:-1]
+    places = [before.x, *(before.x + ways.at(u) for u in inner), after.x]
+    speeds = [before.v, *(rates.at(u) for u in inner), after.v]
+    points = (run.seen.points, *(times(setup.p["points"], place) for place in places[1:-1]), seen.points)
+    length = jnp.where(inside, h, 0.0)
+    square = was.points.square + length * dense_output.mean(tuple(point * point for point in points))
+    largest = jnp.maximum(*(dense_output.peak(tuple(sign * point for point in points)) for sign in (1.0, -1.0)))
+    largest = jnp.where(inside, jnp.maximum(was.points.largest, largest), was.points.largest)
+    energy = was.points.energy
+    if energy is not None:
+        energies = tuple(_energies(body, before._replace(x=x, v=v)) for x, v in zip(places, speeds, strict=True))
+        energy = energy + length * dense_output.mean(energies)
+    braking = (run.seen.braking, *(_braking(setup, speed) for speed in speeds[1:-1]), seen.braking)
+    pulled = tuple(summed(sizes * times(setup.loads.vectors, speed)) for sizes, speed in zip(acting, speeds, strict=True))
+    pushed = was.work.supports
+    for course in along:
+        powers = [
+            sum((force * v for force, v in zip(touch.force, speed, strict=True)), start=0.0 * touch.depth)
+            for touch, speed in zip(course.touches, course.speeds, strict=True)
+        ]
+        pushed = pushed + h * summed(dense_output.mean(tuple(powers)))
+    work = Work(was.work.loads + h * dense_output.mean(pulled), was.work.damping - h * dense_output.mean(braking), pushed)
     return StructureSums(contacts, PointSums(square, largest, energy), work, was.totals)
 
 

@@ -69,10 +69,10 @@ def truly_slid() -> np.ndarray:
     return np.asarray(found)
 
 
-# the speed of De Vogelaere's forces is that of a quarter of a step before, and sums over steps are trapezoids
+# the speed of De Vogelaere's forces is that of a quarter of a step before, and sums over its steps are trapezoids
 ORDERS = {
     "euler": (1.0, 1.0, 1.0), "adapt1": (1.0, 1.0, 1.0), "devogelaere": (1.0, 1.0, 2.0),
-    "adapt2": (2.0, 2.0, 2.0), "rk32": (2.0, 3.0, 2.0), "rk54": (2.0, 5.0, 2.0),
+    "adapt2": (2.0, 2.0, 2.0), "rk32": (3.0, 3.0, 3.0), "rk54": (5.0, 5.0, 5.0),
 }  # fmt: skip
 AT_BEST = {"euler": 4e-5, "adapt1": 4e-5, "devogelaere": 4e-5, "adapt2": 1e-8, "rk32": 1e-7, "rk54": 1e-7}
 
@@ -88,7 +88,7 @@ def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_t
     place = np.abs(found["y_end[centre]"] / truth[2] - 1.0)
     for errors, order in zip((work, place, found["energy_error"]), ORDERS[scheme], strict=True):
         if order == 5.0:
-            assert errors.max() < 1e-13
+            assert errors.max() < 1e-12
         else:
             assert np.log2(errors[:-1] / errors[1:]) == pytest.approx([order, order], abs=0.15)
     assert work[-1] < AT_BEST[scheme]
