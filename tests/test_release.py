@@ -32,7 +32,7 @@ def test_classifiers_requires_python_and_ci_name_the_same_versions() -> None:
     allowed = SpecifierSet(PROJECT["requires-python"])
     assert all(f"{each}.0" in allowed for each in PYTHONS)
     assert f"3.{minor(PYTHONS[0])[1] - 1}.99" not in allowed
-    tried = re.search(r"for version in ([\d. ]+); do", (ROOT / ".ci" / "run").read_text())
+    tried = re.search(r"pythons=\(([\d. ]+)\)", (ROOT / ".ci" / "run").read_text())
     assert tried is not None
     assert tried[1].split() == PYTHONS[::-1]
     assert minor(PYTHONS[0]) == OLDEST_PYTHON
