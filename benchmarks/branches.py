@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kernels.batch.solve import solve
-from kernels.branches.collect import Branch, at_zero, branches
+from kernels.branches.branch import Branch
+from kernels.branches.collect import at_zero, branches
 from kernels.branches.problem import Plane, Points, Problem, joined
 from kernels.branches.section_map import SectionMap
 from kernels.models import STOP

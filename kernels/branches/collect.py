@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.batch.solve import solve
-from kernels.branches.events import BRANCH_POINT, FLIP, GRAZING
+from kernels.branches.branch import Branch
+from kernels.branches.events import BRANCH_POINT, FLIP
 from kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
 from kernels.branches.known import cut_where_known, on_branches, seen_before
 from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
@@ -18,53 +19,9 @@ from kernels.models.schemes import EXACT, PAIR, STEADY
 from kernels.models.status import Status
 
 SEED = "steady motion"
-PASSAGES = ("passes through", "turns back", "ends")  # what a branch does at a grazing: "ends" where no motion is found on either side
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One branch of periodic motions, from end to end.
-
-    Attributes:
-        row: number of its row. periods: of the excitation after which its motions repeat.
-        origin: "steady motion", or the kind of the special point where it begins; parent: the branch with that point, or -1.
-        ends: why each side ends (see `follow.ENDS`).
-        value: (N,) the parameter. points: the points. kinds: what is special at each, or "".
-        y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
-        multipliers: (N, n) complex Floquet multipliers of each point, the largest first.
-    """
-
-    row: int
-    periods: int
-    origin: str
-    parent: int
-    ends: tuple[str, str]
-    value: np.ndarray
-    points: Points
-    kinds: list[str]
-    y: np.ndarray
-    x: np.ndarray
-    multipliers: np.ndarray
-
-    @property
-    def stable(self) -> np.ndarray:
-        """Whether all multipliers of each point lie inside the unit circle (N,)."""
-        stable: np.ndarray = np.abs(self.multipliers[:, 0]) < 1.0
-        return stable
-
-    @property
-    def passages(self) -> dict[int, str]:
-        """What the branch does at its grazings (see `PASSAGES`), by their places along it."""
-        found: dict[int, str] = {}
-        for i in np.flatnonzero([kind == GRAZING for kind in self.kinds]):
-            before, after = self.value[: i + 1][::-1], self.value[i:]
-            came, goes = (next((step for step in np.diff(values) if step), 0.0) for values in (before, after))
-            end = (i == 0 and self.ends[0] == GRAZING) or (i == len(self.kinds) - 1 and self.ends[1] == GRAZING)
-            found[int(i)] = PASSAGES[2 if end else 1 if came * goes > 0.0 else 0]
-        return found
 
 
 @dataclass(frozen=True, slots=True)

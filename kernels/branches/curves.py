@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.collect import Branch, at_zero
+from kernels.branches.branch import Branch
+from kernels.branches.collect import at_zero
 from kernels.branches.curve_steps import CLOSED, FOLLOWED, STEPS, Side, follow
 from kernels.branches.follow import Steps
 from kernels.branches.problem import Points, Problem, joined, multipliers

@@ -13,7 +13,7 @@ from kernels.branches.follow import CLOSED, MERGES, Side
 from kernels.branches.problem import Plane, Points, Problem, joined
 
 if TYPE_CHECKING:
-    from kernels.branches.collect import Branch
+    from kernels.branches.branch import Branch
 
 _NEAR = 0.1  # distance from the chord of two rows, in its length, from which on a motion cannot lie between them: they turn by 0.35 at most
 _SAME = 1e-6  # distance in u of a motion from the branch on which it lies

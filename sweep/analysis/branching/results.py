@@ -28,7 +28,7 @@ from sweep.io.version import VERSION
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernels.branches.collect import Branch
+    from kernels.branches.branch import Branch
     from kernels.branches.curves import Curve
     from sweep.design.points import Points
 

@@ -10,7 +10,8 @@ import pytest
 from mpmath import mp
 
 from kernels.batch.solve import solve
-from kernels.branches.collect import Branch, branches
+from kernels.branches.branch import Branch
+from kernels.branches.collect import branches
 from kernels.branches.curve_steps import STEPS
 from kernels.branches.curves import curves
 from kernels.models import RUBBING_MASS, STOP

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches.collect import Branch
+from kernels.branches.branch import Branch
 from kernels.branches.section_map import Images
 from tests.kernels.branches.test_normal_forms import LOW, Form, Plain, followed, special
 

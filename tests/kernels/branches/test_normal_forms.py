@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches.collect import Branch, _Collector, _Start
+from kernels.branches.branch import Branch
+from kernels.branches.collect import _Collector, _Start
 from kernels.branches.follow import Steps
 from kernels.branches.problem import Places, Plane, Problem
 from kernels.branches.section_map import Images

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from kernels.branches.collect import Branch
+from kernels.branches.branch import Branch
 from tests.kernels.branches.test_normal_forms import Form, followed, special
 
 TWO = 0.3  # multiplier of the second coordinate
