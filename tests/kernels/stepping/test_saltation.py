@@ -48,10 +48,13 @@ def slopes(model: Any, scheme: str, rows: dict[str, Any], by: str, seen: tuple[s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["euler", *(pytest.param(each, marks=pytest.mark.long) for each in SCHEMES[1:])])
+@pytest.mark.long_cases("devogelaere", "adapt?", "rk32")
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_nothing_depends_on_the_way_of_a_free_flight(scheme: str) -> None:
     rows = {**FREE, "end": 0.03, **pace(scheme, 5e-6), "gap": np.array([1e-3, 1.2e-3])}
     found = slopes(body(), scheme, rows, "gap", SEEN)
+    if scheme.startswith("rk"):  # steps end at the events
+        assert np.abs(found[1:]).max() < 1e-4
     assert np.abs(found[1:3]).max() < 1.0  # 39.5 1/s without the term of the entry
     assert np.abs(found[3]).max() < 1.5  # 64.5
 
