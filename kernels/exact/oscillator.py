@@ -95,7 +95,7 @@ def setup(p: dict[str, Any], kind: Kind) -> EventSetup:
     hits = tuple(
         impacts.init(
             zero, wall.compression(each, p["x0"] + zero), p["v0"] + zero, each.side, each.buckled > 0.0, p["window_start"],
-            first=each.side == wall.stands,
+            first=each.side == wall.stands, rounded=wall.rounded,
         )
         for wall, each in zip(walls, pressed, strict=True)
     )  # fmt: skip

@@ -65,26 +65,28 @@ class Shock(NamedTuple):
 
 def init(
     like: Array, compression: Array, velocity: Array, side: Array | float, buckled: Array, window_start: Array | float = 0.0,
-    first: Array | bool = True,
+    first: Array | bool = True, rounded: Array | float = 0.0,
 ) -> Shock:  # fmt: skip
     """Sums before the run.
 
     A mass that starts inside the wall, or at rest at its face, is in contact from t = 0 on. If it moves inwards from inside, that is an
-    impact. At rest inside, or on the way out, it has none until it has been outside.
+    impact. At rest inside, or on the way out, it has none until it has been outside. One that starts inside by no more than rounding may
+    decide starts at the face: its impact begins when it is deeper.
 
     Args:
         compression: of the wall at t = 0 [m], negative outside. velocity: of the mass [m/s]. side: +1 or -1, the side of the wall.
         buckled: whether the wall has buckled at t = 0. window_start: start of the window [s].
-        first: whether that side is the first of two.
+        first: whether that side is the first of two. rounded: see there.
     """
     zero = jnp.zeros_like(like)
     never = zero + jnp.nan
     inside, inwards = compression > 0.0, side * velocity
     touches = inside | ((compression == 0.0) & (velocity == 0.0))
-    hits = inside & (inwards > 0.0) & (window_start <= 0.0)
+    hits = (compression > rounded) & (inwards > 0.0) & (window_start <= 0.0)
     return Shock(
         jnp.where(touches, zero, never), jnp.where(touches, velocity, never), jnp.where(buckled, zero, never), zero,
-        holds(compression, first), jax.lax.stop_gradient(jnp.maximum(compression, 0.0)), jnp.where(hits, 1.0, zero),
+        holds(jnp.where(compression > rounded, compression, 0.0), first), jax.lax.stop_gradient(jnp.maximum(compression, 0.0)),
+        jnp.where(hits, 1.0, zero),
         zero, zero, zero, zero, never, never, never, never,
     )  # fmt: skip
 

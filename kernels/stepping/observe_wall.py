@@ -34,7 +34,7 @@ def init(body: Body, state: StepState, window_start: Array) -> tuple[impacts.Sho
     return tuple(
         impacts.init(
             0.0 * body.one, compression(wall, state.x), state.v, _side(wall, state.x), crush.buckled > 0.0, window_start,
-            first=_side(wall, state.x) == wall.stands,
+            first=_side(wall, state.x) == wall.stands, rounded=wall.rounded,
         )
         for wall, crush in walls
     )  # fmt: skip

@@ -189,7 +189,7 @@ def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
         say(setting, many, differ(setting.model, found, other, CLOSE, rows=fine, without=IN_TOUCH))
 
 
-IN_TOUCH = ("impacts", "impact_rate", "contact_time", "contact_ratio", "separation_time", "rebound_velocity", "exit_time", "return_time",
+IN_TOUCH = ("contact_time", "contact_ratio", "separation_time", "rebound_velocity", "exit_time", "return_time",
             "first_contact_time", "first_contact_velocity")  # fmt: skip
 TIED = ("end", "step", "window_start", "window_end")
 
