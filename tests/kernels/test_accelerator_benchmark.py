@@ -44,6 +44,7 @@ def check(text: str, engine: str) -> None:
     assert (differ, failed.split()[0]) == ("0", "0")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_dry_run_writes_rates_the_best_lanes_and_how_far_the_results_lie_apart(tmp_path: Path) -> None:
     engine = "exact, k = c = 0"

@@ -29,6 +29,7 @@ def special(branch: Branch, kind: str) -> np.ndarray:
     return branch.value[[each == kind for each in branch.kinds]]
 
 
+@pytest.mark.long
 def test_rests_begin_at_den_hartogs_limit() -> None:
     betas = np.array([0.6, 0.8, 1.5, 2.0, 3.0])
     found = branches(RUBBING_MASS, {"m": 1.0, "k": 1.0, "g": 1.0, "a0": 1.0, "omega": betas}, "mu", (0.3, 0.95), places=1)

@@ -147,6 +147,7 @@ def compare(expected: brute_force.Events, found: Sequences) -> None:
     np.testing.assert_allclose(x_end, expected.x_end, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("penalised", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_event_loop_misses_no_event_of_2000_oscillators_and_takes_none_out_of_order(penalised: bool) -> None:

@@ -58,6 +58,7 @@ def test_the_multipliers_of_a_linear_oscillator_are_those_of_its_free_motion(sto
     assert words_of(stops)[0] == "stable"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(IMPACTING)))
 def test_the_multipliers_of_impacts_are_those_of_an_independent_integration(stops: dict[str, np.ndarray], number: int) -> None:
@@ -69,6 +70,7 @@ def test_the_multipliers_of_impacts_are_those_of_an_independent_integration(stop
     np.testing.assert_allclose(np.sort_complex(complex_of(stops)[row]), independent, atol=1e-7)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_motion_that_nearly_touches_is_near_a_grazing(stops: dict[str, np.ndarray]) -> None:
     assert words_of(stops)[-2:] == ["grazing near", "stable"]

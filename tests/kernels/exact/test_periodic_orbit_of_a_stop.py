@@ -193,6 +193,7 @@ def test_the_period_of_a_bouncing_ball_doubles_where_theory_says() -> None:
     assert (10.0 * hard - soft) / 9.0 == pytest.approx(ball.doubles, abs=2e-7)
 
 
+@pytest.mark.long
 def test_a_ball_that_comes_to_rest_chatters_and_another_start_finds_another_motion() -> None:
     ball = Ball(0.5)
     rows = [{**ball.row(1.2, 1e8, 1.2), "x0": 0.0, "v0": 0.0}, ball.row(1.2, 1e8, 1.2), {**ball.row(0.8, 1e8, 1.2)}]

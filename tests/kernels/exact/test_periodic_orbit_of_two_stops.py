@@ -77,6 +77,7 @@ def test_equal_walls_are_a_stop_on_both_sides() -> None:
         np.testing.assert_allclose(found[name], stop.observables[name], rtol=1e-9, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_multipliers_are_those_of_differences_of_the_map() -> None:
     gaps = {"gap": np.array([0.2, 0.6]), "left_gap": np.array([0.5, 0.3])}

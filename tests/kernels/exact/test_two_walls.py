@@ -92,7 +92,7 @@ def difference(found: Row, expected: Row, name: str) -> float:
     return abs(a - b) / max(abs(b), SCALES.get(name, 0.05))
 
 
-@pytest.mark.long_cases("8-table-*")
+@pytest.mark.long_cases("8-stop-stop-rigid", "8-table-*")
 @pytest.mark.oracle("two_walls")
 @pytest.mark.parametrize(("count", "right", "left", "friction"), CASES, ids=str)
 def test_two_walls_are_those_of_50_digits(count: int, right: str, left: str, friction: str) -> None:

@@ -140,6 +140,7 @@ def test_all_is_said_at_once_with_status_2(capsys: pytest.CaptureFixture[str]) -
         assert word in said
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_stiffness_and_gap_hold_the_truth_as_often_as_they_say() -> None:
     exact = exact_force()

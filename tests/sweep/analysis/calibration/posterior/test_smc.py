@@ -176,6 +176,8 @@ def test_files_of_another_problem_or_with_changed_bytes_are_not_used(tmp_path: P
     assert files.load(0) is None
 
 
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="victims are forked")
 def test_killed_at_random_moments_a_run_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
