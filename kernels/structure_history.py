@@ -27,7 +27,7 @@ from kernels.numerics.numbers import Array
 from kernels.runtime.stderr_filter import without_false_alarm
 from kernels.stepping import structure_loop
 from kernels.stepping.loop import CHUNK, STEPPERS
-from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
 
 MOST_ROWS = 20_000_000  # of a trace
 IMPACT_COLUMNS = (
@@ -324,4 +324,4 @@ def _attempts(key: StructureKey, scheme: str, coordinates: bool, p: dict[str, An
         return run, (_seen(setup, run, coordinates), cast("Any", run.clock).accepted)
 
     run, (found, counts) = jax.lax.scan(one, run, None, length=CHUNK)
-    return run, found, counts, structure_loop.active(setup, run), cast("Any", run.clock).failure
+    return run, found, counts, active(setup, run), cast("Any", run.clock).failure

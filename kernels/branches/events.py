@@ -76,7 +76,7 @@ def smooth(problem: Problem, before: Points, after: Points) -> np.ndarray:
 
 
 def between(problem: Problem, before: Points, after: Points) -> tuple[list[Found], np.ndarray]:
-    """All special points of steps along branches, from `before` (N) to `after` (N), and whether each step has one that is none (N,).
+    """All special points of steps along branches, from `before` (N) to `after` (N), and which steps seem to go to another branch (N,).
 
     A test that changes its sign without a zero, or with one where no periodic motion is, belongs to a step from a branch to another one.
     """
@@ -116,7 +116,7 @@ class _Part:
 
 
 def _smooth(problem: Problem, parts: list[_Part]) -> tuple[list[Found], np.ndarray]:
-    """The special points in parts of steps, located together, and the places of the steps in which one is none."""
+    """The special points in parts of steps, located together, and the numbers of the steps that seem to go to another branch."""
     parts = [part for part in parts if part.owner.size]
     changes = [(kind, part.take(_passes_zero(value(part.left), value(part.right)))) for part in parts for kind, value in TESTS.items()]
     changes = [(kind, part) for kind, part in changes if part.owner.size]

@@ -15,7 +15,7 @@ from kernels.observables.impact_classes import Classes
 from kernels.stepping import structure_loop
 from kernels.stepping.at_times import part_of
 from kernels.stepping.scheme import Stepper, StepState
-from kernels.stepping.structure_loop import Counted, StructureRun, StructureSetup
+from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
 
 
 class Impacts(NamedTuple):
@@ -57,7 +57,7 @@ def advance(stepper: Stepper, setup: StructureSetup, reached: Reached, time: Arr
         impacts = None if reached.impacts is None else _impacts(reached.impacts, reached.run.state, after.state, now, later)
         return Reached(after, before, jnp.where(taken, now, reached.since), impacts)
 
-    return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & structure_loop.active(setup, each.run), one, reached)
+    return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & active(setup, each.run), one, reached)
 
 
 def _impacts(impacts: Impacts, before: StepState, after: StepState, since: Array, until: Array) -> Impacts:

@@ -20,27 +20,13 @@ from kernels.numerics.numbers import Array
 from kernels.stepping import observe_contacts
 from kernels.stepping.euler import EULER
 from kernels.stepping.loop import CHUNK, STEPPERS
+from kernels.stepping.observe_structure import observe, see, works
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Stepper, StepState, Trial
 from kernels.stepping.side_by_side import side_by_side
 from kernels.stepping.structure import times
-from kernels.stepping.structure_loop import (
-    Counted,
-    Seen,
-    StructureRun,
-    StructureSetup,
-    StructureSums,
-    alike,
-    begin,
-    closed,
-    finish,
-    observe,
-    parts_of,
-    prepare,
-    see,
-    started,
-    works,
-)
+from kernels.stepping.structure_loop import alike, begin, closed, finish, parts_of, prepare, started
+from kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums
 
 _INSIDE, _OUTSIDE = "inside", "outside"
 

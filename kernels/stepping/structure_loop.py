@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import contact_phases
-from kernels.contact.impact_sliding import Touch, anew, size
-from kernels.models.basis import AXES
+from kernels.contact.impact_sliding import anew, size
 from kernels.models.features import UNBOUNDED
 from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
 from kernels.models.structures import StructureKey
-from kernels.models.supports import named
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, by_width, choice, of_type
-from kernels.numerics.tangents import moved_with
-from kernels.stepping import dense_output, observe_contacts, saltation, structure_course, structure_saltation
+from kernels.numerics.fusion import decide
+from kernels.numerics.numbers import Array, all_finite, by_width, of_type
+from kernels.stepping import dense_output, observe_contacts, saltation, structure_course, structure_phases, structure_saltation
 from kernels.stepping.loop import CHUNK, STEPPERS, steps
-from kernels.stepping.observe_contacts import ContactSums
+from kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, see, with_added
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from kernels.stepping.side_by_side import side_by_side
-from kernels.stepping.step_control import ByError
-from kernels.stepping.structure import Acting, Loads, Structure, build, of_row, summed, summed_squares, times
-from kernels.stepping.structure_course import Course, Ends
+from kernels.stepping.structure import build, of_row
+from kernels.stepping.structure_run import (
+    Counted,
+    Plan,
+    PointSums,
+    StructureRun,
+    StructureSetup,
+    StructureSums,
+    Timed,
+    Work,
+    active,
+    initial,
+    touches_of,
+)
 
 _NEARLY = 1.0 + 1e-6
-_TRIES, _TRIES_EACH = 8.0, 4.0  # steps in a row that end at changes of phases: some, and some for each support
 _LEAST_WAY = 0.01  # of the way of all modes together
 _ARRAYS = (
     "shapes",
@@ -46,113 +52,6 @@ _ARRAYS = (
     "curve",
     "places",
 )
-
-
-class StructureSetup(NamedTuple):
-    """What does not change during a run.
-
-    Attributes:
-        key: of the program. p: resolved parameters. body, loads: the structure and what acts on it.
-        mass: of the coordinates [kg], (N,). resistance: `Structure.drag` times mass [N s/m], (N,).
-        finite: whether all parameters are finite numbers. h: length of the fixed steps, or of the first step [s].
-        pace: number of fixed steps (a whole float), or the limits of chosen ones.
-    """
-
-    key: StructureKey
-    p: dict[str, Array]
-    body: Structure
-    loads: Loads
-    mass: Array
-    resistance: Array
-    finite: Array
-    h: Array
-    pace: Array | Limits
-
-
-class Counted(NamedTuple):
-    """Progress of a run at fixed steps: number of steps taken."""
-
-    steps: Array
-
-
-class Plan(NamedTuple):
-    """Steps of a Runge-Kutta scheme that end where a support changes its phase (see `structure_course`).
-
-    Attributes:
-        h: length of the step that was planned before it was cut [s]. due: 1 if the next step is cut so, else 0.
-        tries: number of such steps since the last other one. changes: 1 for the supports that change at the end of the next step, (G,).
-    """
-
-    h: Array
-    due: Array
-    tries: Array
-    changes: tuple[Array, ...]
-
-
-class Timed(NamedTuple):
-    """Progress of a run at chosen steps; see `loop.Timed`. plan: None for schemes whose steps do not end at changes of phases."""
-
-    t: Array
-    rest: Array
-    h: Array
-    accepted: Array
-    rejected: Array
-    control: tuple[Array, ...]
-    failure: Array
-    plan: Plan | None = None
-
-
-class Work(NamedTuple):
-    """Work [J] of loads, own damping and supports since the start of the run."""
-
-    loads: Array
-    damping: Array
-    supports: Array
-
-
-class PointSums(NamedTuple):
-    """Sums of points and coordinates over the window.
-
-    Attributes:
-        square, largest: integral of the square of each point's displacement [m^2 s], and its largest size [m], (P,).
-        energy: integral of the energy of each coordinate [J s], (N,); None if it is not asked for.
-    """
-
-    square: Array
-    largest: Array
-    energy: Array | None = None
-
-
-class StructureSums(NamedTuple):
-    """Sums of a run: of each group of supports, of points, and of work. totals: float64 sums of a run in float32, else None."""
-
-    contacts: tuple[ContactSums, ...]
-    points: PointSums
-    work: Work
-    totals: Any = None
-
-
-class Seen(NamedTuple):
-    """What the sums need of an instant.
-
-    Attributes:
-        sizes: of the loads, (L,). along: displacements along the loads [m], (L,). points: displacements of points [m], (P,).
-        braking: power of the structure's own damping [W].
-    """
-
-    sizes: Array
-    along: Array
-    points: Array
-    braking: Array
-
-
-class StructureRun(NamedTuple):
-    """A structure after a step: its progress, its state, what was seen at that instant and the sums."""
-
-    clock: Counted | Timed
-    state: StepState
-    seen: Seen
-    sums: StructureSums
 
 
 def prepare(stepper: Stepper, p: dict[str, Any], key: StructureKey) -> StructureSetup:
@@ -174,7 +73,7 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
     """The run at t = 0. It is over at once if its parameters are not finite, or if it needs more than MOST_STEPS fixed steps."""
     p, body = setup.p, setup.body
     zero = 0.0 * setup.h
-    x, v = _initial(setup)
+    x, v = initial(setup)
     time = jnp.zeros((), jnp.float64)
     state: StepState = cast("Any", stepper).start(body, lambda moment: setup.loads.at(time + moment), x, v, setup.h)
     state = state._replace(memory=cast("Any", anew(cast("Any", state.memory))))
@@ -185,7 +84,11 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
     else:
         pull = _length(setup, setup.loads.largest * body.by_mass)
         control = stepper.control.start(_length(setup, x), _length(setup, v), pull, setup.h)
-        plan = Plan(setup.h + zero, zero, zero, tuple(0.0 * group.gap for group in body.groups)) if _plans(stepper, body) else None
+        plan = (
+            Plan(setup.h + zero, zero, zero, tuple(0.0 * group.gap for group in body.groups))
+            if structure_phases.plans(stepper, body)
+            else None
+        )
         clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero), plan)
     contacts = tuple(
         observe_contacts.init(group, touch, p["window_start"], setup.key.peak_edges)
@@ -195,26 +98,8 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
     energy = 0.0 * x if setup.key.modal_energies else None
     sums = StructureSums(contacts, PointSums(still, still, energy), Work(zero, zero, zero))
     if zero.dtype != jnp.float64:
-        sums = sums._replace(totals=jax.tree.map(lambda value: jnp.zeros_like(value, jnp.float64), _added(sums)))
+        sums = sums._replace(totals=jax.tree.map(lambda value: jnp.zeros_like(value, jnp.float64), added_of(sums)))
     return StructureRun(clock, state, see(setup, state, setup.loads.at(time)), sums)
-
-
-def _initial(setup: StructureSetup) -> tuple[Array, Array]:
-    """Coordinates and velocities at t = 0."""
-    p, key = setup.p, setup.key
-    none = jnp.zeros(key.coordinates, setup.body.one.dtype) + 0.0 * setup.h
-    if key.body:
-        axes = [axis for axis in AXES if named("x0", axis) in p]
-        x, v = (jnp.stack([p[named(name, axis)] for axis in axes]) for name in ("x0", "v0"))
-        return none + x, none + v
-    return none + p["start_factor"] * p["start"], none + p["start_rate_factor"] * p["start_rate"]
-
-
-def active(setup: StructureSetup, run: StructureRun) -> Array:
-    """Whether the run goes on: it has neither reached its end nor failed."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps < cast("Array", setup.pace)
-    return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
 
 
 def attempt(stepper: Stepper, setup: StructureSetup, run: StructureRun) -> StructureRun:
@@ -226,10 +111,10 @@ def closed(setup: StructureSetup, run: StructureRun) -> StructureRun:
     """The run with its float32 sums moved into their float64 totals; call it every few hundred steps. In float64 it is unchanged."""
     if run.sums.totals is None:
         return run
-    totals = jax.tree.map(lambda total, value: total + value, run.sums.totals, _added(run.sums))
-    run = run._replace(sums=_with_added(run.sums, jax.tree.map(jnp.zeros_like, _added(run.sums)))._replace(totals=totals))
+    totals = jax.tree.map(lambda total, value: total + value, run.sums.totals, added_of(run.sums))
+    run = run._replace(sums=with_added(run.sums, jax.tree.map(jnp.zeros_like, added_of(run.sums)))._replace(totals=totals))
     # places at supports are sums of ways (`Acting.elapsed`), whose rounding errors end here
-    places = zip(_touches(run.state), setup.body.along(run.state.x), strict=True)
+    places = zip(touches_of(run.state), setup.body.along(run.state.x), strict=True)
     memory = tuple(touch._replace(place=place) for touch, place in places)
     return run._replace(state=run.state._replace(memory=cast("Any", memory)))
 
@@ -253,13 +138,13 @@ def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], 
     p, key, clock, state = setup.p, setup.key, run.clock, run.state
     sums = run.sums
     if sums.totals is not None:
-        sums = _with_added(sums, jax.tree.map(lambda total, value: total + value, sums.totals, _added(sums)))
+        sums = with_added(sums, jax.tree.map(lambda total, value: total + value, sums.totals, added_of(sums)))
     length = p["window_end"] - p["window_start"]
     found: dict[str, Array] = {}
     for kinds, contact in zip(key.groups, sums.contacts, strict=True):
         found |= observe_contacts.finish(contact, [kind.name for kind in kinds], length)
-    found |= _of_points(setup, state, sums.points, length)
-    found |= _of_energies(setup, state, sums.work)
+    found |= of_points(setup, state, sums.points, length)
+    found |= of_energies(setup, state, sums.work)
     if sums.points.energy is not None:
         found["modal_energy"] = observe_contacts.padded(sums.points.energy / length)
     zero = 0.0 * setup.h
@@ -318,7 +203,7 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
     ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
-    trial = located(setup, run.state, trial._replace(state=state), h)
+    trial = anchored(setup, run.state, trial._replace(state=state), h)
     seen = see(setup, state, loads[-1])
     sums = observe(setup, run, trial, seen, h, WindowPart(starts, ends))
     state = started(kicked(stepper, setup, run.state, trial.state, h))
@@ -331,22 +216,17 @@ def parts_of(stepper: Stepper) -> list[float]:
     return [fraction - before for fraction, before in zip(stepper.fractions, since, strict=True)]
 
 
-def located(setup: StructureSetup, before: StepState, trial: Trial, h: Array) -> Trial:
+def anchored(setup: StructureSetup, before: StepState, trial: Trial, h: Array) -> Trial:
     """The trial whose springs of friction have the derivative by the instants of their entries; see `structure_saltation.anchored`."""
-    every = zip(setup.body.groups, _touches(before), _touches(trial.state), strict=True)
+    every = zip(setup.body.groups, touches_of(before), touches_of(trial.state), strict=True)
     memory = tuple(structure_saltation.anchored(group, was, now, h) for group, was, now in every)
     return trial._replace(state=trial.state._replace(memory=cast("Any", memory)))
 
 
 def kicked(stepper: Stepper, setup: StructureSetup, before: StepState, after: StepState, h: Array) -> StepState:
     """The state after a step whose velocities have the derivative by the instants at which forces jump; see `saltation`."""
-    change = structure_saltation.of_structure(setup.body, _touches(before), _touches(after), h)
+    change = structure_saltation.of_structure(setup.body, touches_of(before), touches_of(after), h)
     return after if change is None else saltation.kicked(stepper, after, change)
-
-
-def _touches(state: StepState) -> tuple[Touch, ...]:
-    """The states of all supports."""
-    return cast("tuple[Touch, ...]", state.memory)
 
 
 def started(state: StepState) -> StepState:
@@ -371,7 +251,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         loads = tuple(setup.loads.at(moment) for moment in moments)
     keeps, along, planned = None, None, clock.h
     if plan is not None:
-        (keeps,) = decide(plan.tries < _tries(setup), like=h)
+        (keeps,) = decide(plan.tries < structure_phases.most_tries(setup), like=h)
         loads, planned = tuple(load._replace(keeps=keeps) for load in loads), jnp.where(plan.due > 0.5, plan.h, clock.h)
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     fixed = jax.lax.stop_gradient
@@ -384,8 +264,8 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     changes: tuple[Array, ...] = ()
     if plan is not None and keeps is not None:
         ends = structure_course.ends_of(setup.body, run.state, trial.state, trial.moved)
-        along = structure_course.courses(setup.body, _touches(run.state), _touches(trial.state), ends, h, keeps)
-        first, changes = structure_course.first_change(setup.body, _touches(run.state), fixed(along), plan.changes)
+        along = structure_course.courses(setup.body, touches_of(run.state), touches_of(trial.state), ends, h, keeps)
+        first, changes = structure_course.first_change(setup.body, touches_of(run.state), fixed(along), plan.changes)
         (cut,) = decide(verdict.accepted & going & keeps & (h > 0.0) & (first < jnp.inf), like=h)
     smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
     accepted, too_small, too_many = decide(
@@ -397,7 +277,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     if along is None or plan is None or ends is None:
-        trial = located(setup, run.state, trial, h)
+        trial = anchored(setup, run.state, trial, h)
         seen = see(setup, trial.state, loads[-1])
         sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
         trial = trial._replace(state=kicked(stepper, setup, run.state, trial.state, h))
@@ -405,7 +285,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         seen = see(setup, trial.state, loads[-1])
         acting = dense_output.at_nodes(stepper.fractions, run.seen.sizes, tuple(load.sizes for load in loads))
         sums = observe_along(setup, run, trial, seen, h, inside, along, acting)
-        state, sums = _turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
+        state, sums = structure_phases.turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
         trial = trial._replace(state=state)
     if setup.loads.shaped:
         there, here = setup.loads.at(target), setup.loads.at(target, before=True)
@@ -414,7 +294,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         if plan is not None:
             seen = seen._replace(sizes=seen.sizes + jnp.where(lands, there.sizes - here.sizes, 0.0))
     if ends is not None:
-        trial = trial._replace(state=_held(setup, trial.state, ends))
+        trial = trial._replace(state=structure_phases.held(setup, trial.state, ends))
     total = clock.t + (clock.rest + h)
     rest = (clock.rest + h) - (total - clock.t)
     taken = Timed(
@@ -425,98 +305,20 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         rejected=clock.rejected,
         control=verdict.after,
         failure=failure,
-        plan=None if plan is None else Plan(plan.h, 0.0 * h, jnp.where(plan.due > 0.5, plan.tries, 0.0), _none(plan.changes)),
+        plan=None
+        if plan is None
+        else Plan(plan.h, 0.0 * h, jnp.where(plan.due > 0.5, plan.tries, 0.0), structure_phases.no_changes(plan.changes)),
     )
     refused = clock._replace(
         h=jnp.where(cut, first * h, jnp.where(going, verdict.shorter, clock.h)).astype(clock.h.dtype),
         rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
         control=verdict.again,
         failure=failure,
-        plan=None if plan is None else _cut(plan, cut, planned, changes),
+        plan=None if plan is None else structure_phases.put_off(plan, cut, planned, changes),
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     after = started(trial.state), seen, sums
     return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))
-
-
-def _plans(stepper: Stepper, body: Structure) -> bool:
-    """Whether the steps of a scheme end where supports change their phases."""
-    return isinstance(stepper.control, ByError) and bool(body.groups)
-
-
-def _tries(setup: StructureSetup) -> float:
-    """How many steps in a row may be cut at changes of phases. After them one is taken whatever it crosses, so that chatter ends."""
-    return _TRIES + _TRIES_EACH * len(setup.key.contacts)
-
-
-def _none(changes: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Changes of no support."""
-    return tuple(jnp.zeros_like(each) for each in changes)
-
-
-def _cut(plan: Plan, cut: Array, planned: Array, changes: tuple[Array, ...]) -> Plan:
-    """The plan after a step that is not taken: it was `cut` for some `changes`, or found too long."""
-    return Plan(
-        h=jnp.where(cut, planned, plan.h).astype(plan.h.dtype),
-        due=choice(cut, 1.0, 0.0, plan.due),
-        tries=plan.tries + choice(cut, 1.0, 0.0, plan.due),
-        changes=tuple(jnp.where(cut, each, 0.0) for each in changes),
-    )
-
-
-def _turned_over(
-    setup: StructureSetup, run: StructureRun, after: StepState, sums: StructureSums, plan: Plan, ends: Ends, along: tuple[Course, ...],
-    planned: Array, load: Acting, inside: Array,
-) -> tuple[StepState, StructureSums]:  # fmt: skip
-    """The state at the end of a step, and the sums, once the supports that are due have changed their phases.
-
-    The instant of that moves in derivatives: they have what jumps there times its derivative.
-    """
-    body = setup.body
-    before, now, (velocity, acceleration) = _touches(run.state), _touches(after), (ends.velocity[1], ends.acceleration[1])
-    touches = tuple(
-        contact_phases.changed(group, was, touch, v, a, planned, changes > 0.5)
-        for group, was, touch, v, a, changes in zip(body.groups, before, now, velocity, acceleration, plan.changes, strict=True)
-    )
-    a, evaluated = body.acceleration(load._replace(keeps=plan.due >= 0.0), touches, after.x, 0.0 * after.x, after.v)
-    (due,) = decide(plan.due > 0.5, like=setup.h)
-    late, fixed = structure_course.late(along, plan.changes), jax.lax.stop_gradient
-    turned, contacts, work = [], [], 0.0 * setup.h
-    jumps = zip(body.groups, sums.contacts, now, touches, evaluated, along, velocity, body.along(a), strict=True)
-    for group, contact, touch, start, found, course, v, quickening in jumps:
-        new = contact_phases.remembered(start, found)
-        begins = ~contact_phases.pressed(touch) & contact_phases.pressed(start)
-        speeds = contact_phases.rates(group, new, v, quickening)[2] if group.tangents else ()
-        springs = zip(new.elongation, speeds, strict=True)  # of a spring that begins then
-        new = new._replace(
-            elongation=tuple(moved_with(each, jnp.where(begins, -fixed(speed) * late, 0.0 * each)) for each, speed in springs)
-        )
-        presses = [contact_phases.pressed(each) for each in (touch, new)]
-        sliding = contact_phases.margins(group, new, new, v, quickening, course.h).sliding
-        ended = observe_contacts.rate(group, touch, presses[0], course.margins[-1].sliding)
-        begun = observe_contacts.rate(group, new, presses[1], sliding)
-        let_go = observe_contacts.let_go(contact, touch, new, due & inside)
-        contacts.append(observe_contacts.moved(let_go, ended, begun, jnp.where(due & inside, late, 0.0 * late)))
-        powers = zip(touch.force, new.force, v, strict=True)
-        work = work + summed(sum((fixed((old - force) * speed) for old, force, speed in powers), start=0.0 * touch.depth)) * late
-        turned.append(new)
-    memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), tuple(turned), now)
-    kick = moved_with(after.v, fixed(after.a - a) * late)
-    pushed = sums.work.supports
-    sums = sums._replace(
-        contacts=tuple(contacts), work=sums.work._replace(supports=moved_with(pushed, jnp.where(due, work, 0.0 * work) + 0.0 * pushed))
-    )
-    return after._replace(v=jnp.where(due, kick, after.v), a=jnp.where(due, a, after.a), memory=cast("Any", memory)), sums
-
-
-def _held(setup: StructureSetup, state: StepState, ends: Ends) -> StepState:
-    """The state at the start of the next step: what slips sticks if its anchor would go back."""
-    body = setup.body
-    memory = tuple(
-        contact_phases.held(group, touch, v, a)
-        for group, touch, v, a in zip(body.groups, _touches(state), ends.velocity[1], body.along(state.a), strict=True)
-    )
-    return state._replace(memory=cast("Any", memory))
 
 
 def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array, v: Array, h: Array) -> tuple[Array, Array]:
@@ -531,145 +333,3 @@ def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array
         worst = jnp.argmax(changed / jnp.where(moved > 0.0, moved, by_width(moved, 1e-150, 1e-18)), axis=0, keepdims=True)
         return jnp.take_along_axis(changed, worst, axis=0)[0], jnp.take_along_axis(moved, worst, axis=0)[0]
     return _length(setup, changed), _length(setup, moved)
-
-
-def _braking(setup: StructureSetup, v: Array, stored: bool = False) -> Array:
-    """Power of the structure's own damping at coordinates' velocities `v` [W]."""
-    braking = summed_squares(setup.resistance, v) if stored else summed(setup.resistance * v * v)
-    if setup.body.coupling is not None:
-        braking = braking + summed(setup.mass * v * times(setup.body.coupling, v, stored))
-    return fusion_barrier(braking)[0]
-
-
-def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
-    """What the sums need of an instant, with its `load`."""
-    braking = _braking(setup, state.v, load.stored)
-    along, points = (times(matrix, state.x, load.stored) for matrix in (setup.loads.vectors, setup.p["points"]))
-    return Seen(load.sizes, along, points, braking)
-
-
-def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None) -> StructureSums:
-    """Sums after a step of `h` [s] from a run to what is `seen`; `part` of it lies in the window. None: see `observe_contacts.update`."""
-    body, before, after, was = setup.body, run.state, trial.state, run.sums
-    contacts = tuple(
-        observe_contacts.update(sums, group, one, other, h, part, setup.key.peak_edges)
-        for sums, group, one, other in zip(was.contacts, body.groups, _touches(before), _touches(after), strict=True)
-    )
-    low, high, length = run.seen.points, seen.points, h
-    if part is not None:
-        here, there = low, high
-        low, high, length = here + (there - here) * part.start, here + (there - here) * part.end, h * (part.end - part.start)
-    square = was.points.square + length * (low * low + low * high + high * high) * (1.0 / 3.0)
-    largest = jnp.maximum(was.points.largest, jnp.maximum(jnp.abs(low), jnp.abs(high)))
-    if part is not None:
-        largest = jnp.where(part.end > part.start, largest, was.points.largest)
-    energy = was.points.energy
-    if energy is not None:
-        energy = energy + 0.5 * length * (_energies(body, before) + _energies(body, after))
-    work = works(run, after, seen, h)
-    lack = structure_saltation.of_work(body, _touches(before), _touches(after), h)
-    work = work._replace(supports=moved_with(work.supports, lack + 0.0 * work.supports))
-    return StructureSums(contacts, PointSums(square, largest, energy), work, was.totals)
-
-
-def observe_along(
-    setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, inside: Array, along: tuple[Course, ...],
-    acting: tuple[Array, ...],
-) -> StructureSums:  # fmt: skip
-    """Sums after a step of `h` [s] along the courses of its supports; `acting`: sizes of loads at the nodes; `inside` the window or not.
-
-    Integrals are those of Boole's rule over polynomials of the motion.
-    """
-    body, before, after, was = setup.body, run.state, trial.state, run.sums
-    contacts = tuple(
-        observe_contacts.update_along(sums, group, course, inside, setup.key.peak_edges)
-        for sums, group, course in zip(was.contacts, body.groups, along, strict=True)
-    )
-    ways = dense_output.motion(h, before.v, after.v, trial.moved, before.a, after.a)
-    rates = dense_output.velocity(ways, h)
-    inner = dense_output.FIFTHS[1:-1]
-    places = [before.x, *(before.x + ways.at(u) for u in inner), after.x]
-    speeds = [before.v, *(rates.at(u) for u in inner), after.v]
-    points = (run.seen.points, *(times(setup.p["points"], place) for place in places[1:-1]), seen.points)
-    length = jnp.where(inside, h, 0.0)
-    square = was.points.square + length * dense_output.mean(tuple(point * point for point in points))
-    largest = jnp.maximum(*(dense_output.peak(tuple(sign * point for point in points)) for sign in (1.0, -1.0)))
-    largest = jnp.where(inside, jnp.maximum(was.points.largest, largest), was.points.largest)
-    energy = was.points.energy
-    if energy is not None:
-        energies = tuple(_energies(body, before._replace(x=x, v=v)) for x, v in zip(places, speeds, strict=True))
-        energy = energy + length * dense_output.mean(energies)
-    braking = (run.seen.braking, *(_braking(setup, speed) for speed in speeds[1:-1]), seen.braking)
-    pulled = tuple(summed(sizes * times(setup.loads.vectors, speed)) for sizes, speed in zip(acting, speeds, strict=True))
-    pushed = was.work.supports
-    for course in along:
-        powers = [
-            sum((force * v for force, v in zip(touch.force, speed, strict=True)), start=0.0 * touch.depth)
-            for touch, speed in zip(course.touches, course.speeds, strict=True)
-        ]
-        pushed = pushed + h * summed(dense_output.mean(tuple(powers)))
-    work = Work(was.work.loads + h * dense_output.mean(pulled), was.work.damping - h * dense_output.mean(braking), pushed)
-    return StructureSums(contacts, PointSums(square, largest, energy), work, was.totals)
-
-
-def _energies(body: Structure, state: StepState) -> Array:
-    """Kinetic and elastic energy of each coordinate [J], (N,)."""
-    return 0.5 * (state.v * state.v + body.stiffness * state.x * state.x) / body.by_mass
-
-
-def works(run: StructureRun, after: StepState, seen: Seen, h: Array) -> Work:
-    """Work of a step: forces are linear over it (the trapezoidal rule)."""
-    was, now, work = run.seen, seen, run.sums.work
-    pulled = 0.5 * summed((was.sizes + now.sizes) * (now.along - was.along))
-    lost = -0.5 * h * (was.braking + now.braking)
-    pushed = work.supports
-    for one, other in zip(_touches(run.state), _touches(after), strict=True):
-        for force, place, more, there in zip(one.force, one.place, other.force, other.place, strict=True):
-            pushed = pushed + 0.5 * summed((force + more) * (there - place))
-    return Work(work.loads + pulled, work.damping + lost, pushed)
-
-
-def _added(sums: StructureSums) -> Any:
-    """The sums that grow with every step."""
-    return tuple(contact.added for contact in sums.contacts), (sums.points.square, sums.points.energy), sums.work
-
-
-def _with_added(sums: StructureSums, added: Any) -> StructureSums:
-    """The sums with others in place of `_added`."""
-    contacts, (square, energy), work = added
-    return sums._replace(
-        contacts=tuple(contact._replace(added=each) for contact, each in zip(sums.contacts, contacts, strict=True)),
-        points=sums.points._replace(square=square, energy=energy),
-        work=work,
-    )
-
-
-def _of_points(setup: StructureSetup, state: StepState, sums: PointSums, length: Array) -> dict[str, Array]:
-    """Observables of points by name."""
-    points = setup.p["points"]
-    place, rate = points @ state.x, points @ state.v
-    mean = sums.square / length
-    rms = jnp.where(mean > 0.0, jnp.sqrt(jnp.where(mean > 0.0, mean, 1.0)), 0.0)
-    parts = {"end": place, "rate_end": rate, "rms": rms, "max": sums.largest}
-    return {
-        named(f"{axis}_{name}", point): values[row] for name, values in parts.items() for row, (point, axis) in enumerate(setup.key.points)
-    }
-
-
-def _of_energies(setup: StructureSetup, state: StepState, work: Work) -> dict[str, Array]:
-    """Observables of energies by name."""
-    body = setup.body
-
-    def energy(x: Array, v: Array) -> Array:
-        return 0.5 * jnp.sum((v * v + body.stiffness * x * x) / body.by_mass)
-
-    first, end = energy(*_initial(setup)), energy(state.x, state.v)
-    lack = (end - first) - (work.loads + work.damping + work.supports)
-    scale = functools.reduce(jnp.maximum, (jnp.abs(value) for value in (first, end, *work)))
-    return {
-        "energy_end": end,
-        "load_work": work.loads,
-        "damping_work": work.damping,
-        "support_work": work.supports,
-        "energy_error": jnp.where(scale > 0.0, jnp.abs(lack) / jnp.where(scale > 0.0, scale, 1.0), 0.0),
-    }

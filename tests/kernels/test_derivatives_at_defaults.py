@@ -87,6 +87,7 @@ def test_the_derivative_by_the_velocity_of_a_mass_that_friction_holds_is_0() -> 
             assert float(slope) == 0.0
 
 
+@pytest.mark.long_cases("5.0-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("f_post", "right"), [(8.0, -0.125), (5.0, -0.5)])
 def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(f_post: float, right: float) -> None:

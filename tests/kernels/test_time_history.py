@@ -25,6 +25,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.long_cases("rubs on a spring")
 @pytest.mark.parametrize(
     ("model", "given"),
     [pytest.param(*case, id=name, marks=pytest.mark.oracle if name == "rubs" else pytest.mark.slow) for name, case in CASES.items()],

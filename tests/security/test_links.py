@@ -30,21 +30,12 @@ from sweep.execution import lock
 from sweep.execution.directory import FOLDERS
 from sweep.io import system
 from sweep.io.atomic import TEMPORARIES, make_inner_folder, write_together, write_whole
-from tests.sweep.execution.scenarios import COMMANDS, install, put_ready
+from tests.sweep.execution.scenarios import COMMANDS, OTHERS, install, put_ready
 
 Captured = pytest.CaptureFixture[str]
 SLOW = (pytest.mark.slow, pytest.mark.long)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CANARY = b"a file of the reader\n"
-
-# commands beside those that compute: name -> its words, for a run in `run` and files in the folder
-OTHERS = {
-    "export": ["export", "run", "--out", "rows.csv"],
-    "explore": ["explore", "run", "--out", "page.html"],
-    "init": ["init", "mine.toml", "--like", "regime_map"],
-    "schema": ["schema", "--out", "grammar.json"],
-    "check": ["check", "run"],
-}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import tempfile
@@ -30,9 +31,15 @@ NEXT_TO = 1e-18  # m
 
 
 def relation(function: Relation) -> Relation:
-    """Register a relation under its name."""
-    RELATIONS[function.__name__] = function
-    return function
+    """Register a relation of rows that are not refused, under its name."""
+
+    @functools.wraps(function)
+    def of_admitted(setting: Setting, many: list[Row]) -> None:
+        if many := admitted(setting, many):
+            function(setting, many)
+
+    RELATIONS[function.__name__] = of_admitted
+    return of_admitted
 
 
 def scales(model: Model, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -94,9 +101,6 @@ def one_of(found: Mapping[str, np.ndarray], row: int) -> dict[str, np.ndarray]:
 @relation
 def alone_as_among_others(setting: Setting, many: list[Row]) -> None:
     """A row has the same digits alone, in another order, and on another device."""
-    many = admitted(setting, many)
-    if not many:
-        return
     found = run(setting, many)
     backwards = run(setting, many[::-1])
     say(setting, many, differ(setting.model, found, {name: value[::-1] for name, value in backwards.items()}, 0.0))
@@ -107,9 +111,7 @@ def alone_as_among_others(setting: Setting, many: list[Row]) -> None:
 @relation
 def in_other_units(setting: Setting, many: list[Row]) -> None:
     """Metre, second and kilogram times powers of 2 change every number by these powers alone, and no count."""
-    many = complete(setting, admitted(setting, many))
-    if not many:
-        return
+    many = complete(setting, many)
     powers = {"m": 4.0, "s": 0.25, "kg": 32.0}
     with_powers = [{name: scaled(setting.model.parameter(name), value, powers) for name, value in row.items()} for row in many]
     found, other = run(setting, many), run(setting, with_powers)
@@ -149,9 +151,6 @@ WITHOUT_COMPLETION = ("normal_amplitude",)
 @relation
 def a_default_stated_is_the_default(setting: Setting, many: list[Row]) -> None:
     """A parameter that is given its default is one left out; so a law with the stiffness 0 is no law, and a load of 0 N is none."""
-    many = admitted(setting, many)
-    if not many:
-        return
     stated = [
         {
             q.name: float(q.default)
@@ -167,9 +166,6 @@ def a_default_stated_is_the_default(setting: Setting, many: list[Row]) -> None:
 @relation
 def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
     """A number next to a number gives the same counts and words, and nearly the same numbers; so does a gap shorter by 1e-18 m."""
-    many = admitted(setting, many)
-    if not many:
-        return
     found = run(setting, many)
     gaps = [{n: v - NEXT_TO if n.endswith("gap") else v for n, v in row.items()} for row in many]
     nudged = [
@@ -200,9 +196,7 @@ def the_mirrored_run_is_the_mirror(setting: Setting, many: list[Row]) -> None:
     if setting.name not in ("rubbing_mass", "stop", "two_walls") or {"spring_force", "damper_force"} & set(setting.parts):
         return
     if setting.name == "stop":
-        many = [row | {"sides": 2.0} for row in many]
-    many = admitted(setting, many)
-    if setting.name == "stop":
+        many = admitted(setting, [row | {"sides": 2.0} for row in many])
         many = [row for row in many if row.get("gap", 0.0) > 0.0 and "m_2" not in row]  # with gap 0 one wall is hit first
     if not many:
         return
@@ -230,8 +224,7 @@ def exchanged(model: Model, name: str) -> str:
 @relation
 def either_wall_is_the_left_or_the_right(setting: Setting, many: list[Row]) -> None:
     """An observable without a side is the sum or the largest of those of the sides, or the first of them."""
-    many = admitted(setting, many)
-    if setting.name != "two_walls" or not many:
+    if setting.name != "two_walls":
         return
     found = run(setting, many)
     good = with_results(found)
@@ -245,9 +238,6 @@ def either_wall_is_the_left_or_the_right(setting: Setting, many: list[Row]) -> N
 @relation
 def observables_of_a_row_agree(setting: Setting, many: list[Row]) -> None:
     """What follows from definitions: ratios and rates of the window, largest values and integrals."""
-    many = admitted(setting, many)
-    if not many:
-        return
     found = run(setting, many)
     good, wrong = with_results(found), {}
     resolved = [setting.model.resolve({n: np.asarray(v, float) for n, v in row.items()}) for row in many]
@@ -299,7 +289,7 @@ def a_run_goes_on_from_its_end(setting: Setting, many: list[Row]) -> None:
 def impacts_and_events_are_those_of_the_run(setting: Setting, many: list[Row]) -> None:
     """The list of impacts, the log of events and the trace tell what a run tells."""
     many = [{n: v for n, v in row.items() if n not in ("window_start", "window_end")} for row in many]
-    many = admitted(setting, many)[:3]
+    many = many[:3]
     if setting.scheme != EXACT or not many or (setting.parts and not setting.model.walls):
         return
     found = run(setting, many)
@@ -324,7 +314,6 @@ def impacts_and_events_are_those_of_the_run(setting: Setting, many: list[Row]) -
             say(setting, many, [f"row {number}", *wrong] if wrong else [])
 
 
-@relation
 def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row]) -> None:
     """A row that a batch refuses is refused by every call, by numbers that JAX traces, and by a study, with one sentence."""
     import sweep
@@ -370,6 +359,9 @@ def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row])
 OF_TIME = ("end", "step", "window_start", "window_end")
 
 
+RELATIONS[what_is_refused_is_refused_by_every_entry.__name__] = what_is_refused_is_refused_by_every_entry  # of all rows
+
+
 def window_of(row: Row) -> dict[str, Any]:
     """The window of a row as a study states it."""
     if not {"window_start", "window_end"} & row.keys():
@@ -388,9 +380,6 @@ def a_study_has_the_rows_of_a_batch(setting: Setting, many: list[Row]) -> None:
     """A run of a study in two shares, of its resolved study, and of numbers in other units has the rows of a batch."""
     import sweep
 
-    many = admitted(setting, many)
-    if not many:
-        return
     found, (given, absent) = run(setting, many), columns_of(setting, many)
     names = [name for name in given if name not in OF_TIME]
     cells = {

@@ -158,7 +158,7 @@ def test_what_cannot_be_seven_digits_is_computed_in_sixteen(solve: Solve) -> Non
     assert bad["status"].tolist() == solve([{"a0": math.nan}, {"a0": 3.0}, {"mu": -1.0}])["status"].tolist()
 
 
-@pytest.mark.long_cases("asked2", "record", "blocks")
+@pytest.mark.long_cases("asked0", "asked2", "record", "blocks")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",

@@ -164,6 +164,7 @@ def test_a_time_scheme_takes_a_table_as_it_takes_the_sine() -> None:
     assert table.observables["slip_phases"].tolist() == sine.observables["slip_phases"].tolist()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_way_of_stepping_tends_to_the_exact_engine() -> None:
     records = random_records()

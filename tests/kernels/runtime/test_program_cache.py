@@ -48,6 +48,7 @@ def modes(folder: Path) -> set[int]:
     return {path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())}
 
 
+@pytest.mark.long_cases("2")
 @pytest.mark.slow
 @pytest.mark.parametrize("devices", ["1", "2"])
 def test_a_second_process_takes_what_the_first_has_compiled(tmp_path: Path, devices: str) -> None:
@@ -289,6 +290,7 @@ def test_a_program_that_another_can_have_planted_does_not_run(
     assert bool(said) == bool(why)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_variables_of_jax_win(tmp_path: Path) -> None:
     own = solve_elsewhere(XDG_CACHE_HOME=str(tmp_path / "xdg"), JAX_COMPILATION_CACHE_DIR=str(tmp_path / "own"))

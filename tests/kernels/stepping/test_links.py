@@ -80,6 +80,7 @@ def agree(found: dict[str, np.ndarray], rows: list[dict[str, Any]], allowed: flo
             assert found[name][n] == pytest.approx(value, abs=allowed * scale), (n, name)
 
 
+@pytest.mark.long_cases("8")
 @pytest.mark.oracle("spring_force", "damper_force")
 @pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_rk54_is_an_independent_integration(count: int) -> None:

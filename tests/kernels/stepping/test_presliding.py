@@ -48,7 +48,7 @@ def path(law, memory, moves, speed):
     return np.array(forces), memory
 
 
-@pytest.mark.long_cases("LuGre, Stribeck")
+@pytest.mark.long_cases("Dahl, exponent*", "LuGre, Stribeck")
 @pytest.mark.oracle("bristle_stiffness", "dahl_stiffness")
 @pytest.mark.parametrize("name", ["LuGre", pytest.param("LuGre, Stribeck", marks=pytest.mark.slow), "Dahl",
                                   pytest.param("Dahl, exponent 1.5", marks=pytest.mark.slow)])  # fmt: skip

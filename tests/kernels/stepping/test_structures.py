@@ -238,6 +238,7 @@ def test_a_step_is_refused_above_the_bound_at_which_a_touched_structure_is_unsta
         kernels.simulate(structure.model, given | {"step": 1.001 * bound}, scheme=scheme)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_stored_force_is_another_law_that_agrees_where_the_normal_force_is_constant() -> None:
     # pressed on a plane by a constant load along x, and shaken along y

@@ -283,6 +283,7 @@ def test_float32_keeps_its_digits() -> None:
         np.testing.assert_allclose(single.observables[name], found.observables[name], rtol=2e-3, err_msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mass_that_hits_a_stop_rubs_on_what_presses_it() -> None:
     row = {"mu_s": 0.2, "mu_d": 0.15, "normal_force": 8.0, "normal_amplitude": 12.0, "normal_omega": 9.0, "k": 5.0, "a0": 6.0, "omega": 5.0,

@@ -28,6 +28,7 @@ from tests.sweep.execution.scenarios import (
     CALLS,
     COMMANDS,
     OF_A_RUN,
+    OTHERS,
     PICTURES,
     WITHOUT_RUN,
     bits,
@@ -41,14 +42,6 @@ from tests.sweep.execution.test_faults import judge
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WATCHED = (*CALLS, "close")
-# commands beside those of the scenarios that write, and one that only reads: name -> its words, for a run in `run` and files in the folder
-OTHERS = {
-    "export": ["export", "run", "--out", "rows.csv"],
-    "explore": ["explore", "run", "--out", "page.html"],
-    "init": ["init", "mine.toml", "--like", "regime_map"],
-    "schema": ["schema", "--out", "grammar.json"],
-    "check": ["check", "run"],
-}
 
 
 def prepare(command: str, folder: Path) -> list[str]:

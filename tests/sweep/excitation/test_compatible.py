@@ -80,6 +80,7 @@ def test_a_draw_keeps_its_tolerance_and_comes_to_rest():
     assert np.abs(np.corrcoef(drawn.draw(0), drawn.draw(3))[0, 1]) < 0.5
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_draw_is_the_same_in_every_process_and_with_any_number_of_threads():
     code = (

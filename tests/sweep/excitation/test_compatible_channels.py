@@ -62,6 +62,7 @@ def test_each_channel_has_its_own_spectrum() -> None:
             assert np.abs(found / target - 1.0).max() < 0.1015
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_channels_have_the_correlation() -> None:
     starts = [two().starts(number) for number in range(200)]

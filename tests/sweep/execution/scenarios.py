@@ -38,6 +38,14 @@ COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "su
 OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
 WITHOUT_RUN = ("calibrate", "optimise")
 COMMANDS = (*COMPUTING, *OF_A_RUN, *WITHOUT_RUN)
+# commands beside those that compute: name -> its words, for a run in `run` and files in the folder
+OTHERS = {
+    "export": ["export", "run", "--out", "rows.csv"],
+    "explore": ["explore", "run", "--out", "page.html"],
+    "init": ["init", "mine.toml", "--like", "regime_map"],
+    "schema": ["schema", "--out", "grammar.json"],
+    "check": ["check", "run"],
+}
 OPENING = ("create_file", "open_file", "open_folder")
 CALLS = (*OPENING, "lock", "truncate", "write", "flush", "replace", "remove", "make_folder", "remove_folder", "flush_folder")
 PICTURES = {"report": "report.html", "map": "map.png", "show": "means.parquet"}  # the one file of a command

@@ -95,6 +95,7 @@ def test_killed_at_random_moments_a_run_ends_with_the_same_bits(tmp_path: Path, 
     assert read(tmp_path / "out").column("point").to_pylist() == list(range(expected.config.design.count))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_parts_that_run_side_by_side_are_the_run(tmp_path: Path) -> None:
     study, out = write_study(tmp_path / "study.toml", 2_000, 64), tmp_path / "out"

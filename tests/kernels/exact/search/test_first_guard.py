@@ -135,6 +135,7 @@ def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> 
         assert 0.1 < found["happens"].mean() <= 1.0
 
 
+@pytest.mark.long_cases("stiff contact")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_guard_is_negative_before_the_first_crossing(family: str) -> None:
     found = check(draw(list(FAMILIES).index(family), *FAMILIES[family]))

@@ -244,6 +244,7 @@ def is_same(one: Run, other: Run) -> bool:
     return all(alike) and one.boundaries().equals(other.boundaries())
 
 
+@pytest.mark.long_cases("7")
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [50, pytest.param(7, marks=pytest.mark.slow)])
 def test_a_run_that_was_stopped_anywhere_goes_on_to_the_same_rows_and_curves(
