@@ -87,7 +87,7 @@ def test_the_derivative_by_the_velocity_of_a_mass_that_friction_holds_is_0() -> 
             assert float(slope) == 0.0
 
 
-@pytest.mark.long_cases("5.0-*")
+@pytest.mark.long_cases("8.0-*", "5.0-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("f_post", "right"), [(8.0, -0.125), (5.0, -0.5)])
 def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(f_post: float, right: float) -> None:
@@ -100,6 +100,7 @@ def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(
     assert float(jax.jacfwd(crushed)(0.0)) == pytest.approx(right, rel=1e-9)
 
 
+@pytest.mark.long_cases("rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk54"])
 def test_time_schemes_without_friction_need_no_stiffness_of_it_and_have_derivatives(scheme: str) -> None:
@@ -112,6 +113,7 @@ def test_time_schemes_without_friction_need_no_stiffness_of_it_and_have_derivati
     assert np.allclose(slopes, exact, rtol=1e-3 if scheme == "euler" else 1e-5)
 
 
+@pytest.mark.long_cases("rk32", "adapt1")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["adapt1", "adapt2", "rk32", "rk54"])
 def test_a_body_without_a_spring_has_the_derivatives_of_its_closed_form(scheme: str) -> None:

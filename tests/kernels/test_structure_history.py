@@ -20,6 +20,7 @@ GIVEN = {
 }  # fmt: skip
 
 
+@pytest.mark.long_cases("rk32", "devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", ["euler", pytest.param("devogelaere", marks=pytest.mark.slow), pytest.param("rk32", marks=pytest.mark.slow)]

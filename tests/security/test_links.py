@@ -214,6 +214,7 @@ def places(tmp_path: Path) -> tuple[Path, Path, Path]:
     return found
 
 
+@pytest.mark.long_cases("schema")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [*(pytest.param(name, marks=SLOW) for name in COMMANDS), *OTHERS])
 def test_no_command_follows_what_is_planted_at_a_name_that_it_writes(

@@ -45,6 +45,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return finished.to_pandas().set_index(pd.Index(POINTS))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sdnd105_from_one_table_of_points(rows: pd.DataFrame) -> None:
     def check(name: str, **expected: float) -> None:

@@ -20,7 +20,7 @@ STEPS = {"k_t": 1e5, "step": 1e-3}
 WEAR = {"service_time": 1e6, "archard_k": 1e-14}
 
 
-@pytest.mark.long_cases("exact-more0-*", "exact-more2-*", "euler-*")
+@pytest.mark.long_cases("exact-more1-columns1", "exact-more0-*", "exact-more2-*", "euler-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "more", "columns"),

@@ -184,6 +184,15 @@ def test_programs_of_every_module_are_traced(program_of: Callable[[str], Traced]
 
 
 @pytest.mark.long_cases(
+    "exact, rigid",
+    "exact, buckling by a table, penalised",
+    "rk54, penalised, Stribeck with an exponent",
+    "exact, penalised",
+    "euler, buckling by a table",
+    "exact, rigid, record",
+    "rk54, penalised, two surfaces",
+    "exact, penalised, some columns",
+    "exact, rigid, belt",
     "*float32",
     "*lean",
     "exact, rigid, observed",

@@ -63,7 +63,7 @@ def same(found: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return all(found[name].tobytes() == other[name].tobytes() for name in [*OBSERVABLES, "status"])
 
 
-@pytest.mark.long_cases("adapt?", "rk32", "devogelaere")
+@pytest.mark.long_cases("rk54", "adapt?", "rk32", "devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, scheme: str) -> None:
@@ -76,6 +76,7 @@ def test_a_row_does_not_depend_on_its_neighbours_or_its_place(solve: Solve, sche
         assert same({name: values[i : i + 1] for name, values in together.items()}, solve([some[i]], scheme))
 
 
+@pytest.mark.long_cases("rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
 def test_a_row_does_not_depend_on_the_number_of_rows(solve: Solve, scheme: str) -> None:

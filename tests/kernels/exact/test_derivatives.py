@@ -142,6 +142,7 @@ def test_every_derivative_of_every_observable_is_its_difference(solve: Solve, re
                 assert exact * scale == pytest.approx(found[each] * scale, rel=1e-6, abs=1e-6 * size), (index, each, name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reverse_and_forward_derivatives_are_the_same_numbers() -> None:
     p = columns([BASE | TIMES | {"a0": a0, "v0": v0} for a0 in (0.99, 1.01, 1.5, 15.0) for v0 in (0.0, 0.1, -0.2)])

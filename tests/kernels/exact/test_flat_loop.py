@@ -52,6 +52,7 @@ def program(kind: Kind, by_events: bool) -> Any:
     return jax.jit(jax.vmap(functools.partial(oscillator.simulate, kind=kind, nested=by_events)))
 
 
+@pytest.mark.long
 @pytest.mark.long_cases("stop", "stop and friction")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)

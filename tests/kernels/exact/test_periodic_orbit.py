@@ -85,6 +85,7 @@ def test_stops_of_a_period_are_those_of_an_independent_run(beta: float, eta: flo
     assert (found["period"][0], found["stops"][0], len(rests)) == (1.0, stops, stops)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mass_that_never_moves_never_stops() -> None:
     found = steadily([{"a0": 1.0, "mu": 0.2}, {"k": 1.0, "g": 1.0, "a0": 1.0, "omega": 0.3, "mu": 1.1}])
@@ -131,6 +132,7 @@ def test_stick_slip_without_spring_is_that_of_its_closed_form() -> None:
     assert set(found["period"]) == {1.0}
 
 
+@pytest.mark.long_cases("0.9")
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.05])
 @pytest.mark.slow
 def test_slip_slip_on_a_spring_is_den_hartogs_from_rest(share: float) -> None:
@@ -231,6 +233,7 @@ def test_the_period_is_the_smallest_number_of_periods_of_the_excitation() -> Non
     np.testing.assert_allclose(found["drift"][:3], 0.0, atol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_never_returns_is_not_called_periodic() -> None:
     free = {"k": 4.3, "a0": 1.0, "mu": 0.0, "x0": 0.3}  # the forced motion and a free one that nothing damps

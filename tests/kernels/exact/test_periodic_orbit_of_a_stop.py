@@ -236,6 +236,7 @@ def test_what_has_no_period_is_not_called_periodic_and_has_its_points() -> None:
     assert all(np.abs(here[q:] - here[:-q]).max() > 0.1 for q in range(1, 17))
 
 
+@pytest.mark.long
 def test_near_a_doubling_no_period_is_called_its_double() -> None:
     # beside it the motion is slow to settle, and the points of period 2 lie close: as the square root of the distance
     ball, steps = Ball(0.5), np.array([1e-2, 5e-3, 3e-3, 1e-5, 1e-8])

@@ -97,6 +97,7 @@ def touching(pairs: dict[str, np.ndarray], found: dict[str, np.ndarray], held: b
     return np.flatnonzero((found["status"] == Status.OK) & (found["impacts"] > 0) & ((pairs["k"] > 0.0) == held))[:count]
 
 
+@pytest.mark.long
 def test_bodies_on_springs_are_after_their_period_where_they_were(pairs: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:
     which = touching(pairs, found, held=True, count=8)
     assert len(which) == 8

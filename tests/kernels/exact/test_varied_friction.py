@@ -26,7 +26,7 @@ ALL = {"normal_amplitude": 0.0, "normal_omega": 1.0, "normal_phase": 0.0, "frict
 RECORDS = Records(np.array([generate_varied.RECORD]), generate_varied.INTERVAL)
 
 
-@pytest.mark.long_cases("penalised")
+@pytest.mark.long_cases("rigid", "penalised")
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [False, True], ids=["rigid", "penalised"])
 def test_every_observable_agrees_with_the_high_precision_run(reference: Reference, held: bool) -> None:

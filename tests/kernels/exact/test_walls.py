@@ -102,6 +102,7 @@ def agree(rows: list[dict[str, Any]], model: Model) -> None:
         assert float(found["exit_time"][i]) == pytest.approx(left[-1] if left else math.nan, rel=1e-8, abs=1e-8, nan_ok=True), row["kind"]
 
 
+@pytest.mark.long_cases("buckling_wall")
 @pytest.mark.oracle("stop")
 @pytest.mark.parametrize("model", [pytest.param(STOP, id="stop"), pytest.param(BUCKLING_WALL, id="buckling_wall", marks=pytest.mark.slow)])
 def test_stops_and_walls_are_those_of_the_independent_run(model: Model) -> None:
@@ -191,6 +192,7 @@ def test_zero_velocity_a_start_inside_and_a_start_far_away_have_results() -> Non
     assert found["peak_force"][3] == 0.0  # it flies off at once: the damper would pull
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_falling_mass_bounces_on_the_floor() -> None:
     # a floor at x = 0 below x0 = -1 m, downwards positive: k_n so stiff that it stays 1 ms
@@ -290,7 +292,7 @@ def test_the_events_of_sdnd105_c_are_those_of_the_independent_run() -> None:
 MANY = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0, "c_n": 1.5, "end": 4.0}
 
 
-@pytest.mark.long_cases("rubs and hits")
+@pytest.mark.long_cases("damping that varies", "rubs and hits")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "row"),

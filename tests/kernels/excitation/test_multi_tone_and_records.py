@@ -132,6 +132,7 @@ def powers_of_tables(intervals: Sequence[float], sdnd104: Callable[..., Row], **
     return np.array([each.observables["wear_power"] for each in tables]) - plain[0], plain[1:] - plain[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_sine_given_as_a_table_loses_what_is_predicted(sdnd104: Callable[..., Row]) -> None:
     off, predicted = powers_of_tables([4e-3, 2e-3, 1e-3], sdnd104)
@@ -203,6 +204,7 @@ def test_a_sweep_moves_a_free_mass_as_its_integral_says(scheme: str) -> None:
     assert found["v_end"][0] == pytest.approx(speed, abs=3e-4 if scheme == "euler" else 1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_wall_is_hit_as_a_tight_scheme_hits_it() -> None:
     records = random_records()

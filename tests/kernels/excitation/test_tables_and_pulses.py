@@ -108,7 +108,7 @@ def spring(height: float, shape: str, duration: float, start: float, time: float
     return height * (sine(s) + sine(s - duration))
 
 
-@pytest.mark.long_cases("devogelaere", "adapt2")
+@pytest.mark.long_cases("rk54", "devogelaere", "adapt2")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme",
@@ -129,6 +129,7 @@ def test_pulses_on_a_spring_have_the_closed_form(scheme: str) -> None:
         assert np.allclose(found, expected, rtol=0.0, atol=tolerance)
 
 
+@pytest.mark.long_cases("rk32", "adapt1", "adapt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["adapt2", "euler", "adapt1", "rk32"])
 def test_a_force_that_jumps_gives_its_momentum(scheme: str) -> None:
@@ -143,6 +144,7 @@ def test_a_force_that_jumps_gives_its_momentum(scheme: str) -> None:
     assert np.allclose(found["x_end"], [0.1225, 0.115 * 0.585], rtol=0.0, atol=of_way)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_half_sine_does_nothing_before_it_begins() -> None:
     # a mass at rest that touches a stop is pushed against it once, whenever that is; its sine would push or pull it at t = 0 already

@@ -146,7 +146,7 @@ def lowest(beam: Beam, near: np.ndarray) -> np.ndarray:
         )
 
 
-@pytest.mark.long_cases("100-*", "1000*")
+@pytest.mark.long_cases("300-0.001", "300-0.1", "10-0.0001", "10-0.001", "100-*", "1000*")
 @pytest.mark.slow
 @pytest.mark.parametrize("apart", [1e-1, 1e-3, 1e-4, 1e-6])
 @pytest.mark.parametrize("elements", [10, 100, 300, 1000])

@@ -152,6 +152,7 @@ def test_the_critical_damping_of_a_support_follows_basis_modes_and_factors_of_th
     assert both.resolve({"k_t": 2e4, "basis": np.array([1.0, 0.0])})["c_t[ring]"] == pytest.approx(each[::-1], rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_body_pressed_on_a_plane_rubs_as_the_mass_that_rubs_with_and_without_c_t() -> None:
     # a step of load on an elastic, ideally plastic contact; stiff along the normal, so that the normal force is constant

@@ -25,6 +25,7 @@ def run(scheme, p, model=STOP, count=4, **options):
     return found.observables
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_exact_is_a_count_of_a_trace():
     found = run("exact", STOPS)

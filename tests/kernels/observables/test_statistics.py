@@ -131,6 +131,7 @@ def test_penalised_friction_agrees_with_quadrature_in_30_digits() -> None:
     hold_against_oracle(PENALISED, penalised_friction, 1e-13)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mass_that_bounces_presses_the_wall_by_half_sines() -> None:
     # k = c = 0 and a constant load towards a wall that keeps energy: flights of one length, and half sines on the wall

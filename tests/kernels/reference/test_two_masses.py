@@ -19,6 +19,7 @@ def test_the_published_values_are_those_of_the_closed_form() -> None:
         assert exactly[f"{end:g}"][name] == pytest.approx(value, abs=3e-5)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_stiff_friction_is_that_of_the_closed_form() -> None:
     found = solve(TWO_MASSES, "rk54", {**STIFF, "end": np.array(ENDS, float)}, count=3).observables

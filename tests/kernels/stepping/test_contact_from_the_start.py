@@ -40,7 +40,9 @@ def body(obstacle: str) -> Structure:
 
 
 @pytest.mark.slow
-@pytest.mark.long_cases("*-adapt1", "*-rk32", "two planes-devogelaere")
+@pytest.mark.long_cases(
+    "ring-rk54", "plane-rk54", "ring-adapt2", "ring-devogelaere", "plane-adapt2", "*-adapt1", "*-rk32", "two planes-devogelaere"
+)
 @pytest.mark.parametrize("scheme", PACES)
 @pytest.mark.parametrize("obstacle", ["plane", "two planes", "ring"])
 def test_an_obstacle_without_clearance_pushes_a_body_from_the_start_where_it_moves_in(obstacle: str, scheme: str) -> None:
@@ -77,7 +79,7 @@ def test_normal_force_and_friction_at_t_0_are_those_of_the_damper(obstacle: str)
 
 
 @pytest.mark.slow
-@pytest.mark.long_cases("adapt1", "rk32")
+@pytest.mark.long_cases("rk54", "adapt2", "devogelaere", "adapt1", "rk32")
 @pytest.mark.parametrize("scheme", ["exact", *PACES])
 def test_a_stop_without_gap_pushes_from_the_start(scheme: str) -> None:
     pace, error = PACES.get(scheme, ({}, 1e-12))
@@ -91,6 +93,7 @@ def test_a_stop_without_gap_pushes_from_the_start(scheme: str) -> None:
     assert np.asarray(found["peak_force"]) == pytest.approx(np.where(meets, float(found["peak_force"][0]), 0.0), rel=1e-12)
 
 
+@pytest.mark.long_cases("two_walls-included")
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["included", "excluded"])
 @pytest.mark.parametrize("model", ["buckling_wall", "two_walls"])

@@ -87,6 +87,7 @@ def hold(fine: Solution, single: Solution, bounds: dict[str, tuple[float, float]
         assert (found <= bound).all(), (name, found)
 
 
+@pytest.mark.long_cases("devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_fixed_steps_at_their_own_pace_keep_six_digits(scheme: str) -> None:
@@ -205,7 +206,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.long_cases("buckling_wall-*")
+@pytest.mark.long_cases("rubbing_mass-devogelaere", "rubbing_mass-adapt1", "rubbing_mass-rk32", "rubbing_mass-adapt2", "buckling_wall-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "scheme"), PUBLISHED)
 def test_published_values_are_met(model: str, scheme: str) -> None:
@@ -234,6 +235,7 @@ def test_a_constant_force_is_not_rounded_to_the_same_side_in_every_step() -> Non
     assert differences(fine, single, "slip_distance").max() < 1e-6
 
 
+@pytest.mark.long_cases("devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", FIXED)
 def test_errors_of_fixed_steps_grow_slowly_and_not_with_the_stiffness(scheme: str) -> None:
@@ -246,7 +248,7 @@ def test_errors_of_fixed_steps_grow_slowly_and_not_with_the_stiffness(scheme: st
             assert (differences(fine, single, "wear_power") * (1.0 - eta) < bound).all(), (step, k_t)
 
 
-@pytest.mark.long_cases("euler-*")
+@pytest.mark.long_cases("rk54-law1", "euler-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "law"),

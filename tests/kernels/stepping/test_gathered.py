@@ -33,7 +33,7 @@ def rows(kind: str) -> dict[str, Any]:
     return found | ({"c_n": between(1.0, 8.0)} if kind == "damped stop" else {})
 
 
-@pytest.mark.long_cases("damped stop-*", "stop-rk32", "friction-rk32")
+@pytest.mark.long_cases("friction-rk54", "damped stop-*", "stop-rk32", "friction-rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["rk54", "rk32"])
 @pytest.mark.parametrize("kind", ["stop", "damped stop", "friction"])

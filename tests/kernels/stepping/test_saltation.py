@@ -48,7 +48,7 @@ def slopes(model: Any, scheme: str, rows: dict[str, Any], by: str, seen: tuple[s
 
 
 @pytest.mark.slow
-@pytest.mark.long_cases("euler", "devogelaere", "adapt?", "rk32")
+@pytest.mark.long_cases("rk54", "euler", "devogelaere", "adapt?", "rk32")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_nothing_depends_on_the_way_of_a_free_flight(scheme: str) -> None:
     rows = {**FREE, "end": 0.03, **pace(scheme, 5e-6), "gap": np.array([1e-3, 1.2e-3])}

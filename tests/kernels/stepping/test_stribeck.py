@@ -37,6 +37,7 @@ BRAKED = {"m": 1.5, "normal_force": 8.0, "mu_s": 0.4, "mu_d": 0.15, "stribeck_sp
 BRAKED_ERRORS = {"euler": 1e-3, "devogelaere": 2e-4, "adapt1": 3e-2, "adapt2": 1e-4, "rk32": 1e-6, "rk54": 1e-6}
 
 
+@pytest.mark.long_cases("adapt1", "adapt2", "devogelaere")
 @pytest.mark.oracle("stribeck_speed")
 @pytest.mark.parametrize("scheme", ALL)
 def test_a_braked_mass_slows_down_as_the_closed_form_says(solve: Solve, scheme: str) -> None:
@@ -56,6 +57,7 @@ def test_a_braked_mass_slows_down_as_the_closed_form_says(solve: Solve, scheme: 
         assert found["slip_phases"][i] == 1
 
 
+@pytest.mark.long_cases("rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk32", "rk54"])
 def test_friction_that_rises_with_the_slip_speed_brakes_and_balances_a_load_as_the_closed_forms_say(solve: Solve, scheme: str) -> None:

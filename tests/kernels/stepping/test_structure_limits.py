@@ -78,7 +78,7 @@ AT_BEST = {"euler": 4e-5, "adapt1": 4e-5, "devogelaere": 4e-5, "adapt2": 1e-8, "
 
 
 @pytest.mark.slow
-@pytest.mark.long_cases("adapt?", "rk32")
+@pytest.mark.long_cases("devogelaere", "adapt?", "rk32")
 @pytest.mark.parametrize("scheme", of("euler"))
 def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_the_scheme(scheme: str) -> None:
     truth, steps = truly_slid(), np.array([4e-5, 2e-5, 1e-5])
@@ -116,6 +116,7 @@ def test_without_friction_the_angular_momentum_in_a_ring_is_kept_at_the_order_of
         assert (errors < 4e-9 * (steps / 4e-5) ** 4 + 1e-11).all()
 
 
+@pytest.mark.long_cases("devogelaere-plane", "adapt2-two planes")
 @SLOW
 @pytest.mark.parametrize(("scheme", "obstacle"), [("devogelaere", "plane"), ("adapt2", "two planes"), ("rk54", "ring")])
 def test_before_impacts_make_rounding_grow_a_turned_problem_is_the_same_to_twelve_digits(scheme: str, obstacle: str) -> None:
@@ -182,6 +183,7 @@ def test_a_mass_that_slides_on_a_plane_stops_on_a_straight_line_where_rigid_fric
     assert found["wear_power[ring]"] * 0.12 == pytest.approx(10.0 * way * (1.0 - held), abs=3e-4 * 10.0 * way)
 
 
+@pytest.mark.long_cases("rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", of("euler", ("euler", "rk54")))
 def test_a_mass_on_a_helix_in_a_ring_slows_as_its_own_centrifugal_force_says(scheme: str) -> None:

@@ -71,7 +71,7 @@ def test_after_chaos_the_mean_work_rate_under_random_loads_is_that_of_the_indepe
     assert np.abs(found.observables["wear_power[ring]"] / truth[:, 0] - 1.0).max() > 1e-2
 
 
-@pytest.mark.long_cases("adapt?", "rk32", "devogelaere")
+@pytest.mark.long_cases("rk54", "adapt?", "rk32", "devogelaere")
 @pytest.mark.parametrize("scheme", PACES)
 def test_before_chaos_a_body_under_random_loads_moves_and_rubs_as_the_independent_code_says(scheme: str) -> None:
     count, end = 8, 0.1

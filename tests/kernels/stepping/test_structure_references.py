@@ -29,6 +29,7 @@ def beam_in_ring(modes: int) -> Structure:
     return Structure(basis, [Support("ring", "tip", "ring")], [Load("push", "force", (-1.0, 0.0, 0.0), "tip")], observed=["tip"])
 
 
+@pytest.mark.long_cases("adapt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2"])
 def test_a_beam_that_hits_a_ring_moves_as_the_reference_code_says(scheme: str) -> None:
@@ -151,6 +152,7 @@ def test_the_stored_force_is_the_law_of_the_reference_code(scheme: str) -> None:
     assert found == pytest.approx(AMPLITUDES, rel=2e-4)
 
 
+@pytest.mark.long_cases("devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["devogelaere", "rk32"])
 def test_a_stiffer_contact_comes_to_the_closed_form_of_rigid_friction(scheme: str) -> None:

@@ -41,6 +41,7 @@ def found(structure: Structure, scheme: str, **given: Any) -> dict[str, Any]:
     return {name: np.asarray(value) for name, value in results.items()}
 
 
+@pytest.mark.long_cases("adapt1", "devogelaere")
 @pytest.mark.oracle("plane")
 @pytest.mark.parametrize(
     "scheme", ["euler", pytest.param("devogelaere", marks=SLOW), pytest.param("adapt1", marks=SLOW), pytest.param("adapt2", marks=SLOW)]
@@ -99,6 +100,7 @@ def test_the_independent_code_has_converged() -> None:
     assert coarse[:2] == pytest.approx(fine[:2], rel=5e-4)
 
 
+@pytest.mark.long_cases("adapt1")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt1", "rk54"])
 def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
@@ -111,7 +113,15 @@ def test_without_friction_a_ring_keeps_angular_momentum(scheme: str) -> None:
     assert momentum == pytest.approx(5e-4 * 0.4 + 2e-4 * 0.3, rel=1e-12 if exact else 2e-4)
 
 
-@pytest.mark.long_cases("plane-*", "two planes-devogelaere-*", "two planes-euler-*", "ring-euler-*", "ring-devogelaere-*")
+@pytest.mark.long_cases(
+    "two planes-rk54-0.02",
+    "ring-rk54-0.02",
+    "plane-*",
+    "two planes-devogelaere-*",
+    "two planes-euler-*",
+    "ring-euler-*",
+    "ring-devogelaere-*",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "agrees"), [("euler", 1e-10), pytest.param("devogelaere", 1e-10, marks=SLOW), pytest.param("rk54", 2e-2, marks=SLOW)]

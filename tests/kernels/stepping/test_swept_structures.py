@@ -58,6 +58,7 @@ def test_a_row_has_the_basis_that_it_names() -> None:
         close(found.observables, row, single(tube(bases[name])))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_position_at_a_point_is_that_point_and_one_between_follows_the_spline() -> None:
     columns = solve(tube(basis()).model, "euler", GIVEN | {"position[a]": np.array([0.6, 0.9, 1.2, 0.99])}, count=4).observables

@@ -48,6 +48,7 @@ def smooth_motion(c: float, t: float) -> tuple[float, float]:
     return free.real + forced(t).imag, ((-delta + 1j * nu) * free).real + (1j * p["omega"] * forced(t)).imag
 
 
+@pytest.mark.long_cases("False-devogelaere", "False-adapt1", "False-rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", TIME_SCHEMES)
 @pytest.mark.parametrize("damped", [False, True])
@@ -258,6 +259,7 @@ def test_a_run_of_too_many_fixed_steps_ends_at_once(scheme: str) -> None:
     assert np.isnan(found["wear_power"])
 
 
+@pytest.mark.long_cases("rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["adapt2", "rk54"])
 @pytest.mark.usefixtures("fresh_programs")

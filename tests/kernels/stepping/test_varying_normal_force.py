@@ -63,7 +63,7 @@ def momentum_lost(row: dict[str, float], t: float) -> float:
     return total
 
 
-@pytest.mark.long_cases("adapt?", "rk32")
+@pytest.mark.long_cases("devogelaere", "adapt?", "rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ALL)
 def test_a_mass_that_slides_one_way_loses_what_the_normal_force_takes(solve: Solve, scheme: str) -> None:
@@ -105,6 +105,7 @@ def test_a_mass_between_two_surfaces_is_never_off_them() -> None:
             assert bool(grip.slips) == (sides == 2.0)
 
 
+@pytest.mark.long_cases("adapt1", "adapt2")
 @pytest.mark.oracle("normal_amplitude")
 @pytest.mark.parametrize("scheme", ALL)
 def test_rubbing_is_that_of_an_independent_implementation(solve: Solve, scheme: str) -> None:

@@ -48,7 +48,7 @@ def regulatory_guide(frequencies):
     return np.exp(np.interp(np.log(frequencies), np.log(nodes[0]), np.log(nodes[1])))
 
 
-@pytest.mark.long_cases("regulatory_guide")
+@pytest.mark.long_cases("eurocode", "regulatory_guide")
 @pytest.mark.slow
 @pytest.mark.parametrize("standard", [eurocode, regulatory_guide])
 def test_draws_have_the_spectrum_of_a_standard_from_0_2_to_33_hz(standard):
@@ -122,6 +122,7 @@ def test_a_target_over_periods_and_in_g_is_the_same(tmp_path):
     assert of_file.accelerations == pytest.approx(short().accelerations)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_cannot_be_reached_is_said(monkeypatch):
     monkeypatch.setattr("sweep.excitation.compatible.CORRECTIONS", 4)

@@ -73,6 +73,7 @@ def test_channels_have_the_correlation() -> None:
     assert abs(found[0, 2]) < 0.2
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_channels_that_are_the_same_move_as_one() -> None:
     matrix = [[1.0, 1.0], [1.0, 1.0]]
@@ -157,6 +158,7 @@ def test_the_first_candidate_within_the_tolerance_is_the_draw() -> None:
         drawn.draw(4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_candidates_of_a_draw_are_other_draws_and_the_same_in_every_study() -> None:
     one, again = (load(body(1, response_spectrum=HORIZONTAL)).excitation for _ in range(2))

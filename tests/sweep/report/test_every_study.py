@@ -124,6 +124,7 @@ def check_map(directory: Path, *options: str) -> None:
     assert imread(directory / "map.png").std() > 0.02
 
 
+@pytest.mark.long_cases("quake_by_spectrum")
 @pytest.mark.slow
 @pytest.mark.usefixtures("smooth")
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ FAMILIES: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.long_cases("overdamped", "any")
+@pytest.mark.long_cases("hardly any spring", "overdamped", "any")
 @pytest.mark.parametrize("family", ["any", "hardly any spring", "overdamped", "resonance", "softening", "negative damping"])
 def test_nor_without_long_stretches_and_under_a_load_that_grows(family: str) -> None:
     p = draw(100 + list(FAMILIES).index(family), *FAMILIES[family])

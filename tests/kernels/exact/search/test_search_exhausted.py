@@ -74,6 +74,7 @@ def test_a_result_that_is_no_number_has_a_status_in_python_too() -> None:
     assert int(result["regime"]) == -1
 
 
+@pytest.mark.long_cases("change1")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{}, pytest.param({"k": 1e-5}, marks=pytest.mark.slow), pytest.param({"k_t": 1e6, "c_t": 0.0}, marks=pytest.mark.slow)]
@@ -101,6 +102,7 @@ def test_a_run_cut_at_the_bound_of_events_says_how_far_it_came(monkeypatch: pyte
     assert solve(1.001 * reached)[1] == Status.TOO_MANY_EVENTS
 
 
+@pytest.mark.long_cases("m-exact, penalised friction")
 @pytest.mark.slow
 @pytest.mark.parametrize("key", [ProgramKey("exact", free=True), ProgramKey("exact"), ProgramKey("exact", friction="penalised")], ids=str)
 @pytest.mark.parametrize("name", ["m", "a0", "omega", "phase", "load", "mu_s", "v0", "end"])
@@ -110,6 +112,7 @@ def test_a_parameter_that_is_no_number_has_a_status_and_ends_the_run_at_once(key
     assert float(observables["time_reached"]) == 0.0
 
 
+@pytest.mark.long_cases("True-*", "False-penalised")
 @pytest.mark.slow
 @pytest.mark.parametrize("friction", [RIGID, PENALISED])
 @pytest.mark.parametrize("slides", [False, True])

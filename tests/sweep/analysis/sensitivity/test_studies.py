@@ -76,6 +76,7 @@ def analysed(path: Path, kind: str, design: str, count: int, request: Sensitivit
     return analyse(path, config, request)
 
 
+@pytest.mark.long_cases("slip-slip")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(RANGES))
 def test_indices_of_wear_power_are_those_of_the_closed_form(kind: str, tmp_path: Path) -> None:
@@ -167,6 +168,7 @@ assert len(jax.devices()) == int(sys.argv[4])
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_one_seed_gives_one_table_on_any_number_of_devices_and_shards(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"

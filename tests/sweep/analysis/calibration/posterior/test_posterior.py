@@ -77,6 +77,7 @@ def test_a_new_fit_keeps_draws_of_the_same_calibration_and_removes_others(loop):
     assert not (loop.directory / draws.POSTERIOR).exists()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_narrow_prior_and_unknown_noise(tmp_path):
     # the prior of mu is narrower than what the data tell, and about a normal density: products of the two are known

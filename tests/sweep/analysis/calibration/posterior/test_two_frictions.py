@@ -66,6 +66,7 @@ def test_both_frictions_are_found_with_the_weights_of_quadrature() -> None:
         assert sign * np.corrcoef(draws[side].T)[0, 1] > 0.8
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_writes_draws_that_a_study_takes(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["calibration.starts=1", "calibration.posterior={ particles = 100, chains = 2 }"]
