@@ -37,7 +37,7 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
     assert f"../notebooks/{path.name}" in PAGE.read_text()
 
 
-@pytest.mark.long_cases("derivatives_and_calibration")
+@pytest.mark.long_cases("own_data_frame", "derivatives_and_calibration")
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_it_says(path: Path, tmp_path: Path) -> None:

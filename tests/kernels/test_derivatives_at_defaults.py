@@ -100,7 +100,7 @@ def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(
     assert float(jax.jacfwd(crushed)(0.0)) == pytest.approx(right, rel=1e-9)
 
 
-@pytest.mark.long_cases("rk54")
+@pytest.mark.long_cases("euler", "rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk54"])
 def test_time_schemes_without_friction_need_no_stiffness_of_it_and_have_derivatives(scheme: str) -> None:

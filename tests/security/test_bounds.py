@@ -165,7 +165,7 @@ def test_a_small_file_that_stands_for_gigabytes_is_refused_with_its_size(name: s
     assert said in refusal(tmp_path, study, file, make)
 
 
-@pytest.mark.long_cases("samples of a loop", "rows of a record")
+@pytest.mark.long_cases("many columns of measurements", "samples of a loop", "rows of a record")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> None:

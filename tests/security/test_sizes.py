@@ -98,7 +98,7 @@ def used(run: Path, words: list[str], capsys: Captured) -> tuple[int, str]:
 # The files of a run
 
 
-@pytest.mark.long_cases("_SUCCESS", "config.toml", ".lock", "sensitivity/*")
+@pytest.mark.long_cases("points/part-000001.parquet", "_SUCCESS", "config.toml", ".lock", "sensitivity/*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["manifest.json", "_SUCCESS", "config.toml", ".lock", "points/part-000001.parquet", "sensitivity/indices.parquet"]

@@ -45,6 +45,7 @@ def test_the_forces_at_the_end_are_those_of_the_trace_and_have_derivatives() -> 
         assert np.quantile(apart, 0.9) < 1e-5, name  # a few lie where an event passes over them
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_force_of_a_wall_at_the_end_is_that_of_the_trace() -> None:
     trace = traced("stop", HITS)

@@ -66,6 +66,7 @@ PERIODIC = {
 }
 
 
+@pytest.mark.long
 def test_points_of_periodic_motions_are_those_of_an_independent_integration_and_attract() -> None:
     found = steadily(list(PERIODIC.values()))
     assert found["status"].tolist() == [Status.OK] * len(PERIODIC)

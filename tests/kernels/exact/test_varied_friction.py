@@ -159,6 +159,7 @@ def test_blocks_and_statistics_are_those_of_a_trace(held: dict[str, float]) -> N
         np.testing.assert_allclose(stored - stored[0], gained, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_events_of_a_contact_that_is_lost_are_named() -> None:
     log = kernels.event_log("rubbing_mass", MASS | TIMES | CASES[1])

@@ -74,6 +74,7 @@ def test_names_of_all_supports_that_every_support_has_of_its_own_change_nothing(
     assert idle(some, ["omega[g]", "phase[h]", "amplitude[h]", "start_rate_factor"]) == ["omega[g]", "start_rate_factor"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_ring_beside_the_way_of_a_point_is_met_where_it_is() -> None:
     model = Structure(body_basis("x"), [Support("ring", "centre", "ring")], [Load("f", "force", point="centre")], body=True).model

@@ -115,6 +115,7 @@ def test_a_volume_has_derivatives_by_the_motion_and_by_the_law() -> None:
     assert float(slopes[2]) == pytest.approx(2e-14 * 15.267099589371614, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_steady_motion_and_single_precision_wear_by_their_own_power() -> None:
     steady = kernels.simulate("rubbing_mass", SERVICE | {"a0": 15.0}, window="steady")

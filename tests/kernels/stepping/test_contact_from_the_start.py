@@ -93,7 +93,7 @@ def test_a_stop_without_gap_pushes_from_the_start(scheme: str) -> None:
     assert np.asarray(found["peak_force"]) == pytest.approx(np.where(meets, float(found["peak_force"][0]), 0.0), rel=1e-12)
 
 
-@pytest.mark.long_cases("two_walls-included")
+@pytest.mark.long_cases("buckling_wall-included", "two_walls-included")
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["included", "excluded"])
 @pytest.mark.parametrize("model", ["buckling_wall", "two_walls"])

@@ -163,7 +163,7 @@ SHOCK = {
 }
 
 
-@pytest.mark.long_cases("model2-*")
+@pytest.mark.long_cases("model0-euler-True", "model2-*")
 @pytest.mark.parametrize(
     ("model", "scheme", "shared"),
     [

@@ -76,6 +76,7 @@ def test_every_scheme_tends_to_it(scheme, step, allowed):
         assert found[observable][0] == pytest.approx(value, rel=allowed)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_steady_slip_has_the_stribeck_curve():
     lugre = law(LuGre, LAWS["LuGre, Stribeck"])

@@ -22,7 +22,7 @@ COMMON = {
 }  # fmt: skip
 
 
-@pytest.mark.long_cases("devogelaere-*", "adapt2-*")
+@pytest.mark.long_cases("rk54-2e-07", "devogelaere-*", "adapt2-*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "tolerance"),

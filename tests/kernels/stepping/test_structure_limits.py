@@ -78,7 +78,7 @@ AT_BEST = {"euler": 4e-5, "adapt1": 4e-5, "devogelaere": 4e-5, "adapt2": 1e-8, "
 
 
 @pytest.mark.slow
-@pytest.mark.long_cases("devogelaere", "adapt?", "rk32")
+@pytest.mark.long_cases("rk54", "devogelaere", "adapt?", "rk32")
 @pytest.mark.parametrize("scheme", of("euler"))
 def test_while_a_mass_slides_work_motion_and_energies_converge_at_the_order_of_the_scheme(scheme: str) -> None:
     truth, steps = truly_slid(), np.array([4e-5, 2e-5, 1e-5])

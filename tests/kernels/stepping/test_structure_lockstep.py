@@ -34,7 +34,7 @@ def two_supports() -> Structure:
     return Structure(basis, supports, loads, observed=("b",), peak_edges=(0.0, 50.0, 1e4), modal_energies=True)
 
 
-@pytest.mark.long_cases("devogelaere")
+@pytest.mark.long_cases("euler", "devogelaere")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_lockstep_has_the_results_of_rows_that_each_have_their_step(scheme: str) -> None:

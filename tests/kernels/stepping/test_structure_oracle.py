@@ -135,7 +135,7 @@ def true_beam(step: float = 2e-7, end: float = 0.1) -> tuple[np.ndarray, np.ndar
     )  # fmt: skip
 
 
-@pytest.mark.long_cases("euler", "adapt2")
+@pytest.mark.long_cases("devogelaere", "euler", "adapt2")
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2"])
 def test_a_beam_that_hits_a_ring_and_a_plane_moves_pushes_and_rubs_as_the_independent_code_says(scheme: str) -> None:
     numbers, path = true_beam()

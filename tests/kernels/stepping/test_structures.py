@@ -71,7 +71,7 @@ def brute_force(step: float) -> np.ndarray:
     return np.asarray(ring(*RING.values(), 400.0, 50.0 * np.pi, 350.0, 62.0 * np.pi, 0.0, 0.0, 0.0, 0.0, END, START, step))
 
 
-@pytest.mark.long_cases("adapt?-*", "rk32-*")
+@pytest.mark.long_cases("rk54-given5-0.003", "adapt?-*", "rk32-*")
 @pytest.mark.oracle("ring", "return mapping")
 @pytest.mark.parametrize(
     ("scheme", "given", "of_work"),

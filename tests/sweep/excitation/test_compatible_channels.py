@@ -93,6 +93,7 @@ def test_a_study_reads_back_as_itself() -> None:
     assert isinstance(alone, Compatible)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_spectra_of_a_study_with_channels_have_the_target_of_each(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(load(body(2, response_spectra=[HORIZONTAL, VERTICAL])).to_toml())

@@ -62,6 +62,7 @@ def ask(path: Path, event: str = "buckled=1", intensity: str = "v0", **more: Any
     return analyse(path, FragilityRequest(event, intensity, **more))
 
 
+@pytest.mark.long_cases("profile")
 @pytest.mark.parametrize("interval", ["profile", "delta", "bootstrap"])
 def test_walls_have_the_lognormal_fragility_of_the_energy(sample: Path, interval: str) -> None:
     (curve,) = ask(sample, interval=interval, resamples=200, confidence=0.99).curves

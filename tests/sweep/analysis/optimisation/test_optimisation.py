@@ -45,6 +45,7 @@ def friction(energy: float) -> float:
     return energy / (2.0 * G * LIMIT)
 
 
+@pytest.mark.long_cases("quantile")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("constraint", "energy"),

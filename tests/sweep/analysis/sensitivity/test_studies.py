@@ -96,6 +96,7 @@ def test_indices_of_wear_power_are_those_of_the_closed_form(kind: str, tmp_path:
     assert np.mean(ratios) == pytest.approx(4.0, rel=0.15)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_bounds_from_exact_derivatives_hold_and_agree_with_finite_differences(tmp_path: Path) -> None:
     kind = "slip-slip"

@@ -21,6 +21,7 @@ def sampled():
     return likelihood, problem, found, told
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_draws_have_the_mean_the_covariance_and_the_quantiles_of_the_closed_form(sampled):
     likelihood, problem, found, _ = sampled

@@ -45,6 +45,7 @@ def by_quadrature(measured: np.ndarray, sd: float) -> tuple[float, np.ndarray, n
     return masses[0] / evidence, np.array(means), np.array(spreads), math.log(evidence)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_both_frictions_are_found_with_the_weights_of_quadrature() -> None:
     calibration = load.load(CONFIG)
