@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.law import Guard, each_of
-from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, decay_of, pace_of, response_of, slow_of
+from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, decay_of, eased, pace_of, response_of, slow_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
@@ -282,8 +282,9 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     sine, cosine = sincos(anchor.angle + segment.omega * (s.low + step))
     d, v, a = (path.derivative(order, share) * by_h**order for order in range(3))
     end = Point(d, v, a, sine, cosine, s.at.area + path.area(share))
-    if stiff:
-        end = _choose(long, segment.point(anchor, s.low + step), end)
+    if slow is not None:
+        left_over = slow.brief * jnp.exp(-decay_of(segment).fast * step)
+        end = _choose(long, eased(segment, pace, response, segment.point(anchor, s.low + step), left_over), end)
     end = Point(*fusion_barrier(*end))
     end_slopes = segment.slopes(end)
     high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)

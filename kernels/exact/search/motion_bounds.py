@@ -86,12 +86,13 @@ class Slow(NamedTuple):
     Attributes:
         motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
             motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
-        bounds: of the slow part of a strongly damped free motion, from there on.
+        bounds: of the slow part of a strongly damped free motion, from there on. brief: velocity of its fast part [m/s].
     """
 
     motion: tuple[Array, ...]
     swing: tuple[Array, Array, Array]
     bounds: Bounds
+    brief: Array
 
     def swing_of(self, guard: Guard) -> Array:
         """Upper bound of the free motion in a guard."""
@@ -185,4 +186,16 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
             chosen(decay.fast * size, 2.0 * zeta * faster + stiffness * swing + rest),
         ),
         Bounds(*(decay.slow**order * jnp.abs(slide) for order in (4, 5, 6))),
+        brief,
     )
+
+
+@traced_once
+def eased(segment: Damped, pace: Pace, response: Response, at: Point, brief: Array) -> Point:
+    """A point of a strongly damped motion whose acceleration is no difference of large forces. `brief`: see `Slow`, there."""
+    omega, decay = pace.omega, decay_of(segment)
+    q1 = over_sines(omega * segment.alpha * (response.re * at.cosine - response.im * at.sine))
+    q2 = over_sines(-(omega**2) * segment.alpha * (response.re * at.sine + response.im * at.cosine))
+    ramp = 0.0 if segment.ramp is None else segment.ramp / decay.fast
+    a = q2 + ramp - decay.slow * (at.v - q1 - brief) - decay.fast * brief
+    return at._replace(a=jnp.where(decay.strong, a, at.a))

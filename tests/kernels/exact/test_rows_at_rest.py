@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 
+import jax
 import numpy as np
 import pytest
-from mpmath import exp, mp, mpf, sin, sqrt
+from mpmath import exp, mp, mpf, sin, sqrt, workdps
 
 import kernels
 from kernels.models.status import Status
 from kernels.results import Results
 
-mp.dps = 40
 A0, OMEGA, LIMIT, END = mpf(15), mpf(5), mpf(1), mpf(2)  # of a mass of 1 kg, whose friction is 1 N
 
 
+@workdps(40)
 def dragged(c: float, k: float, x0: float) -> tuple[float, float, float]:
     """x and v at the end and the distance slipped, in closed form between the roots of v in 40 digits; damping so strong is no inertia."""
     zeta, w2, angle = mpf(c) / 2, mpf(k), mp.mpc(0, OMEGA)
@@ -57,7 +58,7 @@ def dragged(c: float, k: float, x0: float) -> tuple[float, float, float]:
 
 @pytest.mark.slow
 def test_a_mass_that_damping_holds_back_moves_as_in_forty_digits() -> None:
-    rows = [(c, k, x0) for c in (1e4, 1e7, 1e10) for k, x0 in ((0.0, 0.0), (100.0, 1.0), (100.0, 0.01))]
+    rows = [(c, k, x0) for c in (1e4, 1e10, 1e14) for k, x0 in ((0.0, 0.0), (100.0, 1.0), (100.0, 0.01))]
     c, k, x0 = (np.array(column) for column in zip(*rows, strict=True))
     found = kernels.simulate(
         "rubbing_mass", {"c": c, "k": k, "x0": x0, "a0": 15.0, "omega": 5.0, "mu": 0.1, "end": 2.0, "window_start": 0.0}
@@ -85,6 +86,14 @@ def test_a_ball_that_has_come_to_rest_needs_no_events() -> None:
     peak = g + wave @ np.array([c * g - zeta * g, -g])
     np.testing.assert_allclose(found.peak_force[::2], peak, rtol=1e-12)
     assert found.impacts.tolist() == [1, 23, 1]  # the second bounces 22 times, each time from the height that the last contact leaves
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_mass_at_rest_still_answers_a_push() -> None:
+    still = {"k": 100.0, "c": 0.0, "mu": 0.0, "gap": 1.0, "k_n": 1e3, "a0": 0.0, "end": 1.0}
+    by_v0 = jax.grad(lambda v0: kernels.simulate("stop", still | {"v0": v0}).x_end)(0.0)
+    assert float(by_v0) == pytest.approx(math.sin(10.0) / 10.0, rel=1e-14)
 
 
 def test_a_row_with_too_many_events_says_when_they_ended_its_run() -> None:
