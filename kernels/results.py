@@ -10,7 +10,7 @@ import numpy as np
 
 from kernels.models.arguments import nearest
 from kernels.models.quantity import Quantity
-from kernels.models.status import RESULTS, SENTENCES
+from kernels.models.status import RESULTS, SENTENCES, Status
 
 STATUS = Quantity("status", "", "ok, or what went wrong", kind="word", words=SENTENCES)
 WORDED = 5  # failed rows that an error names
@@ -93,9 +93,17 @@ class Results(dict[str, Any]):
         if not failed.any():
             return self
         rows = [tuple(int(place) for place in row) for row in np.argwhere(failed)[:WORDED]]
-        told = "; ".join(f"{f'row {row if len(row) > 1 else row[0]}: ' if row else ''}{_said(statuses[row])}" for row in rows)
+        told = "; ".join(f"{f'row {row if len(row) > 1 else row[0]}: ' if row else ''}{self._said(statuses, row)}" for row in rows)
         more = f"; and {failed.sum() - len(rows):,} more" if failed.sum() > len(rows) else ""
         raise ValueError(f"{failed.sum():,} of {failed.size:,} rows failed: {told}{more}" if failed.ndim else told)
+
+    def _said(self, statuses: np.ndarray, row: tuple[int, ...]) -> str:
+        """The status of a row in the words of a call from Python, with the time at which a run ended that has too many events."""
+        said = SENTENCES[int(statuses[row])].replace("[time] ", "")
+        if statuses[row] != Status.TOO_MANY_EVENTS or "time_reached" not in self:
+            return said
+        time = np.broadcast_to(np.asarray(self["time_reached"]), statuses.shape)[row]
+        return said.replace("`time_reached`", f"t = {time:.4g} s")
 
     def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...], tuple[Quantity, ...]]]:
         """The entries with their keys, and what is static: names and quantities."""
@@ -105,11 +113,6 @@ class Results(dict[str, Any]):
     def tree_unflatten(cls, static: tuple[tuple[str, ...], tuple[Quantity, ...]], values: Iterable[Any]) -> Self:
         """Put entries together again."""
         return cls(zip(static[0], values, strict=True), static[1])
-
-
-def _said(code: Any) -> str:
-    """A status in the words of a call from Python."""
-    return SENTENCES[int(code)].replace("[time] ", "")
 
 
 def _shown(value: Any) -> str:

@@ -28,10 +28,11 @@ IMAGE = "image"  # from a point of a Poincare section to the point some periods 
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
 # further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
 _FREE, _BARE, _SOFT, _STIFF, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "stiff", "buckles", "damping varies"
-_NATIVE = "native"
+_NATIVE, _STRONG = "native", "strong"
 _READ_IN_CPP = ("m", "x0", "v0", "mu_s", "mu_d", "normal_force", "a0", "f0", "omega", "phase", "load", "k_t", "c_t", "k", "c")
 _TURN, _PHASE = 2.0, 1e5  # rad: largest turn of the excitation in a step, and largest phase, of the loop in C++
 _MANY = 600.0  # a contact is stiff if its motion turns by more than this angle [rad] in a period of the excitation, or in the run
+_STRONGLY = 1e4, 100.0  # damping is strong if c / m is above omega and sqrt(k / m) so many times: the loop of all laws is faster then
 _SAMPLES = 0.1  # s; for that time instead under a record, whose samples end stretches anyway
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
@@ -48,7 +49,8 @@ class ProgramKey:
         varied: the names in VARIED by which friction varies, and those of links.
         features: the names in FEATURES that the excitation has.
         free: whether the program relies on k = c = 0.
-        stiff: whether the event loop of all laws tries stretches longer than the time scales of its contacts.
+        stiff: whether the event loop of all laws tries stretches longer than the time scales of its contacts. It runs rows of rigid
+            friction with strong damping, too.
         precision: DOUBLE or SINGLE.
         asked: the outputs asked for. Its `columns` are what the program returns (empty: all that it has).
         forces: whether the forces at the end of the run are outputs.
@@ -96,7 +98,7 @@ class ProgramKey:
     @property
     def rigid_loop(self) -> bool:
         """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
-        alone = self.friction == RIGID and not self.walls and not self.varied and self.features == (HARMONIC,)
+        alone = self.friction == RIGID and not self.walls and not self.varied and self.features == (HARMONIC,) and not self.stiff
         return self.engine in (EXACT, STEADY) and alone and not self.asked.names - {MULTIPLIERS} and not self.forces
 
     @property
@@ -242,6 +244,7 @@ def key_of(
         with np.errstate(all="ignore"):  # numbers out of bounds have a status later
             resolved = model.resolve(dict(params))
             has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
+        has |= {_STRONG} if np.any(_strong(resolved)) else set()
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
@@ -271,6 +274,8 @@ def _key(
     rigid_loop = key().rigid_loop
     if not rigid_loop:
         return key(stiff=_STIFF in has)
+    if _STRONG in has and engine == EXACT:
+        return key(stiff=True)
     # float32 is of the loop of rigid friction over a given window; everything else by the scheme exact is float64
     return key(free=_FREE in has, precision=precision if _SOFT in has and engine == EXACT else DOUBLE)
 
@@ -300,6 +305,7 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         _BARE: (rows["normal_force"] == 0.0) & ~used(rows.get("normal_amplitude", 0.0)),
         _SOFT: soft,
         _STIFF: _stiff(model, rows, harmonic),
+        _STRONG: _strong(rows),
         **{wall.prefix + _BUCKLES: np.isfinite(rows[f"{wall.prefix}f_crit"]) for wall in model.walls if wall.buckles},
         **{wall.prefix + _DAMPING_VARIES: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
     }
@@ -321,6 +327,13 @@ def _stiff(model: Model, rows: Mapping[str, Any], harmonic: Any) -> Any:
         period = np.where(harmonic, np.minimum(2.0 * np.pi / rows["omega"], rows["end"]), rows["end"])
         period = np.where(np.isnan(rows.get("record", np.nan)), period, _SAMPLES)
         return (rate * period > _MANY) | np.isfinite(rows["k_t"])
+
+
+def _strong(rows: Mapping[str, Any]) -> Any:
+    """Mask of the rows whose damping alone is so strong that their free motion decays at once, but for its slow part."""
+    with np.errstate(all="ignore"):
+        rate = rows["c"] / rows["m"]
+        return (rate > _STRONGLY[0] * rows["omega"]) & (rate > _STRONGLY[1] * np.sqrt(rows["k"] / rows["m"]))
 
 
 def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:

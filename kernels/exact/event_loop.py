@@ -34,6 +34,8 @@ from kernels.segments.taylor import TaylorSegment
 MOST_EVENTS = 1_000_000
 MOST_RAPID = 30  # so many successive events, each within _NO_TIME of the shortest time scale, count as infinitely many (Zeno)
 _NO_TIME = 1e-9
+_ROUNDING = 2.0**-53  # of the displacement
+_CANCELS = 1e-12  # what is left of a guard by less than this part of the motion taken from it is rounding
 
 Memory = TypeVar("Memory")
 Sums = TypeVar("Sums")
@@ -200,6 +202,28 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         """Amplitude of a normal force that varies [N]."""
         return self.excitation.swing if isinstance(self.excitation, Driven) else None
 
+    def _settled(self, s: EventState[Memory, Sums]) -> tuple[EventState[Memory, Sums], Piece]:
+        """A state and the motion from there on. A free motion that the rounding of x hides is at rest: its turns would be events.
+
+        Derivatives keep that motion, because they may grow where it does not.
+        """
+        piece, v, a = self._piece(s), s.anchor.v, s.anchor.a
+        swings = (piece.w2 > 0.0) & (piece.zeta >= 0.0) & (over_sines(jnp.abs(piece.alpha)) == 0.0) & ~piece.varies
+        if piece.ramp is not None:
+            swings = swings & (piece.ramp == 0.0)
+        w2 = jnp.where(swings, piece.w2, 1.0)
+        away = (a + 2.0 * piece.zeta * v) / w2
+        (rests,) = decide(swings & (away * away + v * v / w2 <= (_ROUNDING * s.x) ** 2))
+
+        def still(guard: Guard) -> Guard:
+            less = guard.on_v * v, guard.on_a * a
+            value = guard.value - less[0] - less[1]
+            value = jnp.where(jnp.abs(value) <= _CANCELS * (jnp.abs(less[0]) + jnp.abs(less[1])), 0.0, value)
+            return guard._replace(value=jnp.where(rests, value, guard.value))
+
+        v, a = (jnp.where(rests, each - _fixed(each), each) for each in (v, a))
+        return s._replace(anchor=s.anchor._replace(v=v, a=a)), piece._replace(guards=tuple(map(still, piece.guards)))
+
     def _segment(self, piece: Piece) -> Damped:
         """The closed form of a piece whose damping is constant."""
         pace = pace_of(self.excitation, piece.limit)
@@ -290,7 +314,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
 
     def next_event(self, s: EventState[Memory, Sums]) -> EventState[Memory, Sums]:
         """The state after one event, from that after the one before. Differentiable."""
-        piece = self._piece(s)
+        s, piece = self._settled(s)
         segment, taylor, motion = self._segment(piece), self._taylor(piece), self._motion(s, piece)
         limit = _fixed(jnp.where(piece.varies, 0.0, piece.limit))
         found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff)
@@ -318,7 +342,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         for _ in range(3):
             over = (s.stage < 3.0) & (s.t >= _stage_end(s, self.p))
             s = s._replace(stage=jnp.where(over, s.stage + 1.0, s.stage), events=s.events + jnp.where(over, 1.0, 0.0))
-        piece = self._piece(s)
+        s, piece = self._settled(s)
         return Turn(s, piece, first_guard.begin(s.anchor, jnp.where(piece.varies, 0.0, piece.limit)))
 
     def turn(self, now: Turn[Memory, Sums]) -> Turn[Memory, Sums]:

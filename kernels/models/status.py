@@ -23,8 +23,8 @@ class Status(IntEnum):
     TOO_MANY_EVENTS = (
         4,
         (
-            "more than 1,000,000 events, or steps of their search: [time] end is too long beside 1 / omega, sqrt(m / k_n), sqrt(m / k_t) "
-            "or m / c, m / c_n, m / c_t; shorten it, lower the stiffness or the damping, or take a time scheme"
+            "more than 1,000,000 events (slips, stops, impacts, extremes of a speed or a force), or steps of their search, before "
+            "`time_reached`: shorten [time] end, damp what goes on vibrating, or take a time scheme, which counts no events"
         ),
     )
     OVERFLOW = 5, "a result is not a finite number"

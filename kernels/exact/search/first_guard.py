@@ -8,7 +8,8 @@ the stretch is cut at the zero, which Newton steps on the series give to roundin
 crossing. Grazing and double crossings need no special case: stretches get shorter towards a low minimum and longer after it.
 
 Where a contact is much faster than the excitation and its free motion has decayed, stretches as long as the time scale of the excitation
-are tried first: there the guard without its free motion has the polynomial, and must stay above the amplitude of that motion.
+are tried first: there the guard without its free motion has the polynomial, and must stay above the amplitude of that motion. With strong
+damping only the fast part of the free motion must have decayed. Where nothing moves any more one stretch lasts to the end of the search.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from kernels.contact.law import Guard, each_of
-from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, pace_of, response_of, slow_of
+from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, decay_of, eased, pace_of, response_of, slow_of
 from kernels.numerics.elementary import sincos
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
 from kernels.numerics.numbers import Array
@@ -264,9 +265,10 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     h = jnp.where(unclear, jnp.minimum(h, pace.shortest), h)
     slow, long, farthest = None, jnp.zeros_like(left, dtype=bool), h
     if stiff:
-        longest = _LONG / jnp.maximum(highest(pace.omega), 1e-300)
+        longest = _LONG / jnp.maximum(jnp.maximum(highest(pace.omega), decay_of(segment).slow), 1e-300)
         slow, farthest = slow_of(segment, pace, response, s.at, longest), jnp.minimum(jnp.minimum(s.h, left), longest)
-        calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion, here)[0] > slow.swing_of(guard) for guard in guards))
+        # a guard of a motion that rests may be 0
+        calm = functools.reduce(operator.and_, (_values(guard, anchor, slow.motion, here)[0] >= slow.swing_of(guard) for guard in guards))
         (long,) = decide((s.pause[0] <= 0.0) & (farthest > pace.reach) & calm & ~unclear)
     (empty,) = decide(h <= 0.0)
     path = series(segment, s.at, jnp.where(empty, 1.0, h))
@@ -280,8 +282,9 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     sine, cosine = sincos(anchor.angle + segment.omega * (s.low + step))
     d, v, a = (path.derivative(order, share) * by_h**order for order in range(3))
     end = Point(d, v, a, sine, cosine, s.at.area + path.area(share))
-    if stiff:
-        end = _choose(long, segment.point(anchor, s.low + step), end)
+    if slow is not None:
+        left_over = slow.brief * jnp.exp(-decay_of(segment).fast * step)
+        end = _choose(long, eased(segment, pace, response, segment.point(anchor, s.low + step), left_over), end)
     end = Point(*fusion_barrier(*end))
     end_slopes = segment.slopes(end)
     high: tuple[Array, ...] = (end.d, end.v, end.a, *end_slopes)
@@ -292,7 +295,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     if slow is not None:
         low = tuple(jnp.where(long, a, b) for a, b in zip(slow.motion, low, strict=True))
         high = tuple(jnp.where(long, a, b) for a, b in zip(slow_of(segment, pace, response, end, step).motion, high, strict=True))
-        bounds = Bounds(*(jnp.where(long, a, b) for a, b in zip(slow_bounds, bounds, strict=True)))
+        bounds = Bounds(*(jnp.where(long, a + own, b) for a, own, b in zip(slow_bounds, slow.bounds, bounds, strict=True)))
 
     stays, nearest = jnp.ones_like(long), jnp.full_like(h, jnp.inf)
     for n, guard in enumerate(guards):

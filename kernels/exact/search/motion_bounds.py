@@ -2,6 +2,7 @@
 
 The motion is the response to the excitation, whose derivatives are bounded by its amplitude, and a free motion, the norm of which falls, or
 grows at a known rate. Near resonance the response is regularised: it answers a part of the excitation, and the rest drives the free motion.
+A strongly damped free motion has a fast and a slow part; the slow one counts as response.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from kernels.segments.damped import Damped, highest, over_sines
 from kernels.segments.interface import Point
 from kernels.segments.series import LENGTH
 
+_STRONG = 10.0  # zeta over the natural frequency above which damping is strong
 FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
 
 
@@ -49,6 +51,23 @@ def pace_of(segment: Damped) -> Pace:
     return Pace(omega, reach, FLOOR / segment.rate, growth)
 
 
+class Decay(NamedTuple):
+    """The rates at which the free motion decays [1/s] where `strong` damping sets them far apart; else 0 and 1."""
+
+    strong: Array
+    slow: Array
+    fast: Array
+
+
+@traced_once
+def decay_of(segment: Damped) -> Decay:
+    """The rates at which the free motion of a segment decays (scalars)."""
+    zeta, w2 = segment.zeta, segment.w2
+    strong = (zeta > 0.0) & (w2 >= 0.0) & (zeta * zeta > _STRONG**2 * w2)
+    fast = jnp.where(strong, zeta + jnp.sqrt(jnp.where(strong, zeta * zeta - w2, 0.0)), 1.0)
+    return Decay(strong, jnp.where(strong, w2 / fast, 0.0), fast)
+
+
 class Bounds(NamedTuple):
     """Upper bounds of derivatives of the displacement over a stretch: of order 6, 7 and 8."""
 
@@ -67,10 +86,13 @@ class Slow(NamedTuple):
     Attributes:
         motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
             motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
+        bounds: of the slow part of a strongly damped free motion, from there on. brief: velocity of its fast part [m/s].
     """
 
     motion: tuple[Array, ...]
     swing: tuple[Array, Array, Array]
+    bounds: Bounds
+    brief: Array
 
     def swing_of(self, guard: Guard) -> Array:
         """Upper bound of the free motion in a guard."""
@@ -90,7 +112,7 @@ def response_of(segment: Damped) -> Response:
     """The response of a segment, one number for each of its sines."""
     omega, zeta, w2 = segment.omega, segment.zeta, segment.w2
     p_re, p_im = w2 - omega * omega, 2.0 * zeta * omega
-    spared = 0.1 * omega**4
+    spared = jnp.where(decay_of(segment).strong, 0.0, 0.1 * omega**4)  # strong damping leaves no resonance
     by_size = 1.0 / (p_re * p_re + p_im * p_im + spared)
     return Response(p_re * by_size, -p_im * by_size, spared * by_size)
 
@@ -127,13 +149,15 @@ def bounds_of(segment: Damped, pace: Pace, response: Response, at: Point, x: tup
 
 @traced_once
 def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array) -> Slow:
-    """The motion without its free part."""
+    """The motion without its free part, or without the fast part of a strongly damped free motion."""
     omega, zeta, w2 = pace.omega, segment.zeta, segment.w2
+    decay = decay_of(segment)
     swings = (w2 > 0.0) & (zeta >= 0.0)
     stiffness = jnp.where(swings, w2, 1.0)
     q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
     q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
-    drift = 0.0 if segment.ramp is None else segment.ramp / stiffness  # a ramp moves the equilibrium
+    ramp = jnp.zeros_like(zeta) if segment.ramp is None else segment.ramp
+    drift = jnp.where(decay.strong, 0.0, ramp / stiffness)  # a ramp moves the equilibrium
     q1, q2, q3, q4 = (
         over_sines(omega * q_c) + drift, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
     )  # fmt: skip
@@ -144,4 +168,34 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     swing = jnp.sqrt(away * away + speed * speed / stiffness) + rest * (h / jnp.sqrt(stiffness) + 2.0 / stiffness)
     swing = jnp.where(swings, swing, jnp.inf)
     faster = jnp.sqrt(stiffness) * swing
-    return Slow((at.d - away, q1, q2, q3, q4), (swing, faster, 2.0 * zeta * faster + stiffness * swing + rest))
+    # the fast part has the velocity `brief`; the slow part, under a ramp, the other one and the acceleration `slide`
+    eased = ramp / decay.fast
+    brief = (eased - push - decay.slow * speed) / (decay.fast - decay.slow)
+    slide = jnp.where(decay.strong, eased - decay.slow * (speed - brief), 0.0)
+    split = at.d + brief / decay.fast, q1 + speed - brief, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
+    size = jnp.abs(brief)
+
+    def chosen(strong: Array, other: Array) -> Array:
+        return jnp.where(decay.strong, strong, other)
+
+    return Slow(
+        tuple(map(chosen, split, (at.d - away, q1, q2, q3, q4))),
+        (
+            chosen(size / decay.fast, swing),
+            chosen(size, faster),
+            chosen(decay.fast * size, 2.0 * zeta * faster + stiffness * swing + rest),
+        ),
+        Bounds(*(decay.slow**order * jnp.abs(slide) for order in (4, 5, 6))),
+        brief,
+    )
+
+
+@traced_once
+def eased(segment: Damped, pace: Pace, response: Response, at: Point, brief: Array) -> Point:
+    """A point of a strongly damped motion whose acceleration is no difference of large forces. `brief`: see `Slow`, there."""
+    omega, decay = pace.omega, decay_of(segment)
+    q1 = over_sines(omega * segment.alpha * (response.re * at.cosine - response.im * at.sine))
+    q2 = over_sines(-(omega**2) * segment.alpha * (response.re * at.sine + response.im * at.cosine))
+    ramp = 0.0 if segment.ramp is None else segment.ramp / decay.fast
+    a = q2 + ramp - decay.slow * (at.v - q1 - brief) - decay.fast * brief
+    return at._replace(a=jnp.where(decay.strong, a, at.a))
