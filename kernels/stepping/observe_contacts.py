@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from kernels.models.outputs import OBSERVED
-from kernels.models.supports import named
+from kernels.models.supports import RETURN_MAPPING, named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
 from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
@@ -83,11 +83,14 @@ def update(
     after: Touch,
     h: Array,
     part: WindowPart | None,
+    stop: Array,
     edges: tuple[float, ...] = (),
 ) -> ContactSums:
     """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window.
 
-    None stands for the whole step, if the end of the step before was in the window too.
+    Args:
+        part: None stands for the whole step, if the end of the step before was in the window too.
+        stop: how the instant moves at which slip ends within the step [s]: 0, with a derivative.
     """
     entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
     pushed, pushes = before.normal > 0.0, after.normal > 0.0
@@ -129,11 +132,19 @@ def update(
         """1 where something happens, at an instant of the step that is in the window; else 0."""
         return choice(what if part is None else what & (part.start <= instant) & (instant < part.end), 1.0, 0.0, h)
 
+    lifts_off = jnp.where(pushed & ~pushes & (before.slips > 0.5), pressed, 0.0)
+
+    def with_stop(total: Array, rate: Array, lasts: Array | None = None) -> Array:
+        """A sum with the derivative by the instant at which slip ends, at a rate that ends then; also of slip that `lasts` so long [s]."""
+        ends = stop if part is None else jnp.where(part.end > part.start, stop, 0.0)
+        later = ends if lasts is None else ends + only_tangent(lasts)
+        return moved_with(total, jax.lax.stop_gradient(rate) * later + 0.0 * total)
+
     added = Added(
-        wear=sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]),
+        wear=with_stop(sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]), entry * before.speed),
         friction=sums.added.friction + with_tangent_of(held * jnp.minimum(of_way, 1.0), held * jnp.minimum(share, 1.0)),
         impact=sums.added.impact + pressed * group.c_n * 0.5 * (before.rate * before.rate + after.rate * after.rate),
-        slid=sums.added.slid + slips * 0.5 * (slow + after.speed),
+        slid=with_stop(sums.added.slid + slips * 0.5 * (slow + after.speed), before.speed, lifts_off),
         pressed=sums.added.pressed + pressed,
         impacts=sums.added.impacts + within(place, entered),
         impulse=sums.added.impulse + mean(_half, before.normal, entry, after.normal),
@@ -306,6 +317,12 @@ def _slip(group: ImpactSliding, before: Touch, after: Touch, begun: _Begun) -> t
     lacks = size(after.tangential, none) + group.k_t * size(tuple(taken), none) - group.mu_s * after.normal
     within = begun.held & (after.slips > 0.5)
     part = jnp.where(within, 1.0 - _crossing(left, -lacks), 1.0)
+    if group.tangents and group.kind.law == RETURN_MAPPING:
+        # the anchor jumps by (mu_s - mu_d) F_n / k_t under the mean of both limits, at the instant at which slip begins, and then slides
+        limit = begun.normal + (1.0 - part) * (after.normal - begun.normal)
+        jump = (group.mu_s - group.mu_d) * limit / group.k_t
+        slides = group.mu_d * 0.5 * (limit + after.normal) * (size(tuple(taken), none) - jump)
+        dragged = with_tangent_of(jnp.where(within, 0.5 * (group.mu_s + group.mu_d) * limit * jump + slides, dragged), dragged)
     return part, dragged
 
 

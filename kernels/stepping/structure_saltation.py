@@ -1,18 +1,21 @@
 """Derivatives at the instants at which forces of supports jump: what `saltation` is for one oscillator, for structures.
 
 Where contact begins the normal force jumps to c_n p', and the friction to what damper and cone allow. Where slip begins, friction falls
-from mu_s F_n to mu_d F_n. All terms have the value 0.
+from mu_s F_n to mu_d F_n. Where slip ends no force jumps, but sums of slip end. All terms have the value 0.
 """
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 
+from kernels.contact.contact_phases import margins
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, size
 from kernels.models.supports import PLANE, RETURN_MAPPING, RING
 from kernels.numerics.numbers import Array, choice
 from kernels.numerics.tangents import only_tangent, with_tangent_of
 from kernels.stepping.structure import Structure, spread, turned
+
+Ends = tuple[tuple[Vector, Vector], tuple[Vector, Vector]]  # velocity and acceleration along the axes of a group at both ends of a step
 
 
 def of_structure(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...], h: Array) -> Array | None:
@@ -65,6 +68,22 @@ def jump_of_slip(group: ImpactSliding, before: Touch, after: Touch) -> Vector:
     return tuple(
         late * (group.mu_s * pull * by_length - group.mu_d * force * by_along) for force, pull in zip(after.tangential, held, strict=True)
     )
+
+
+def of_stop(group: ImpactSliding, before: Touch, after: Touch, ends: Ends, h: Array) -> Array:
+    """How the instant moves at which an anchor stops within a step of `h` [s], (G,) [s]: 0, with a derivative.
+
+    Its speed, that of the motion at the `ends` of the step, passes 0 there. No force jumps, but slip and its power end.
+    """
+    if group.kind.law != RETURN_MAPPING or not group.tangents:
+        return 0.0 * after.normal
+    starts, goes_on = (margins(group, before, touch, *motion, h).sliding for touch, motion in zip((before, after), ends, strict=True))
+    stops = (before.normal > 0.0) & (after.normal > 0.0) & (before.slips > 0.5) & (after.slips < 0.5) & (starts > goes_on)
+    stops = stops & (jnp.abs(starts) <= starts - goes_on)  # a scheme sees it in that step or in the next one
+    passed = jnp.where(stops, starts, 0.0) / jnp.where(stops, starts - goes_on, 1.0)
+    entering, part, _ = _entry(group, before, after)
+    at_once = entering & (after.slips > 0.5) & (margins(group, after, after, *ends[1], h).sliding <= 0.0)  # slip that ends where it begins
+    return only_tangent(jnp.where(at_once, part, passed)) * h
 
 
 def anchored(group: ImpactSliding, before: Touch, after: Touch, h: Array) -> Touch:
