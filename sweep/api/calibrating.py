@@ -194,7 +194,8 @@ def calibrate(
         The result. Its tables and the fitted study are in `out` as well.
 
     Raises:
-        ConfigError: the calibration is wrong, all fits failed at their start, or `out` is the directory of a run.
+        ConfigError: the calibration is wrong, all fits failed at their start, or `out` holds other results or is being written by
+            another process.
         OSError: `out` cannot be written.
 
     Examples:
@@ -207,6 +208,7 @@ def calibrate(
         0.12
     """
     from sweep.analysis.calibration import analysis, load, results
+    from sweep.execution.directory import CALIBRATED, hold_apart
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)
@@ -214,12 +216,12 @@ def calibrate(
         request = results.CalibrationRequest(profiles=tuple(profiles), slice=pair, landscape=bool(landscape))
         directory = default_directory(found.config) if out is None else Path(out)
         analysis.check(request, found)
-        results.check_directory(directory)
         if posterior is not None:
             check_method(posterior)
-        with shown(progress, "fits") as update:
-            result = analysis.carry_out(found, request, update)
-        if posterior is not None:
-            result = with_draws(result, posterior, progress, directory)
-        results.write(result, directory)
+        with hold_apart(directory, CALIBRATED):
+            with shown(progress, "fits") as update:
+                result = analysis.carry_out(found, request, update)
+            if posterior is not None:
+                result = with_draws(result, posterior, progress, directory)
+            results.write(result, directory)
     return Calibrated(result, directory)

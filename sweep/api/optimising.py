@@ -152,7 +152,7 @@ def optimise(
         The result. Its tables and the study at the optimum are in `out` as well.
 
     Raises:
-        ConfigError: the optimisation is wrong, no start has results, or `out` is the directory of a run.
+        ConfigError: the optimisation is wrong, no start has results, or `out` holds other results or is being written by another process.
         OSError: `out` cannot be written.
 
     Examples:
@@ -162,6 +162,7 @@ def optimise(
         (0.407747, 0.407747)
     """
     from sweep.analysis.optimisation import analysis, load, results
+    from sweep.execution.directory import OPTIMISED, hold_apart
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)
@@ -169,8 +170,8 @@ def optimise(
         request = results.OptimisationRequest(landscape=bool(landscape), slice=pair)
         directory = default_directory(found.config) if out is None else Path(out)
         analysis.check(request, found)
-        results.check_directory(directory)
-        with shown(progress, "searches") as update:
-            result = analysis.carry_out(found, request, update)
-        results.write(result, directory)
+        with hold_apart(directory, OPTIMISED):
+            with shown(progress, "searches") as update:
+                result = analysis.carry_out(found, request, update)
+            results.write(result, directory)
     return Optimised(result, directory)

@@ -220,6 +220,7 @@ def calibrate(
 ) -> None:
     """Fit parameters to measurements, and report their uncertainty."""
     from sweep.analysis.calibration import analysis, load, results
+    from sweep.execution.directory import CALIBRATED, hold_apart
     from sweep.plots.calibration import draw_fit, draw_landscapes
 
     check_pictures(posterior, {"--traces": traces, "--pairs": pairs})
@@ -228,14 +229,14 @@ def calibrate(
     request = results.CalibrationRequest(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)
     directory = out if out is not None else default_directory(found.config)
     analysis.check(request, found)
-    results.check_directory(directory)
     if posterior is not None:
         check_packages(posterior)
-    with progress("fits") as update:
-        result = analysis.carry_out(found, request, update)
-    if posterior is not None:
-        result = sampled(result, posterior, directory)
-    files = results.write(result, directory)
+    with hold_apart(directory, CALIBRATED):
+        with progress("fits") as update:
+            result = analysis.carry_out(found, request, update)
+        if posterior is not None:
+            result = sampled(result, posterior, directory)
+        files = results.write(result, directory)
     if picture is not None:
         draw_fit(result, picture)
     if landscape is not None:

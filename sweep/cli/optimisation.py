@@ -36,6 +36,7 @@ def optimise(
 ) -> None:
     """Choose parameters so that an observable is least or greatest while others keep their limits; of two, the Pareto front."""
     from sweep.analysis.optimisation import analysis, load, results
+    from sweep.execution.directory import OPTIMISED, hold_apart
     from sweep.plots.figure import check_suffix
     from sweep.plots.optimisation import draw, draw_slice
 
@@ -45,10 +46,10 @@ def optimise(
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)
     analysis.check(request, found)
-    results.check_directory(directory)
-    with progress("searches") as update:
-        result = analysis.carry_out(found, request, update)
-    files = results.write(result, directory)
+    with hold_apart(directory, OPTIMISED):
+        with progress("searches") as update:
+            result = analysis.carry_out(found, request, update)
+        files = results.write(result, directory)
     if picture is not None:
         draw(result, picture)
     if landscape is not None:

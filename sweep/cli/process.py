@@ -135,7 +135,9 @@ def console() -> None:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process at once, after what was written to stderr has come through."""
+    """End the process at once, after its locks are gone and what was written to stderr has come through."""
+    if lock := sys.modules.get("sweep.execution.lock"):
+        lock.release_all()
     if stderr_filter := sys.modules.get("kernels.runtime.stderr_filter"):
         stderr_filter.flush_stderr()
     os._exit(status)

@@ -82,7 +82,7 @@ class Dataset:
 
         for path, number in self._found():
             try:
-                metadata = sealed_parquet.verify(path) if whole else sealed_parquet.read_metadata(path)
+                metadata = sealed_parquet.verify(path, chunks=True) if whole else sealed_parquet.read_metadata(path, chunks=True)
             except sealed_parquet.DamageError as damage:
                 raise damaged(self.directory, path, str(damage)) from damage
             if self._belongs(path, number, metadata):

@@ -20,7 +20,8 @@ import hashlib
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from kernels.models.status import RESULTS
 from sweep.design.boundary import Boundary
 from sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
 from sweep.design.subset_simulation import SubsetSimulation
+from sweep.execution.lock import hold
 from sweep.execution.recovery import rebuild_manifest
 from sweep.execution.stored import Manifest, problems_in
 from sweep.io.atomic import write_text
@@ -41,6 +43,7 @@ FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
+KINDS = {"manifest.json": "a run", CALIBRATED: "a calibration", OPTIMISED: "an optimisation", BRANCHED: "branches"}  # file -> what has it
 OTHER_STUDY = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
 MADE_AGAIN = Problem("", "tribosweep has not written this; without the file, the run is known from its shards")
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
@@ -207,6 +210,26 @@ class RunDirectory:
             return tomllib.loads(str(self.read_manifest()["config"]))
         except (KeyError, ValueError, RecursionError):
             return {}
+
+
+@contextmanager
+def hold_apart(path: Path, own: str) -> Iterator[None]:
+    """Hold the write lock of a directory for results that are no run, while they are computed and written. See `lock.hold`.
+
+    Args:
+        path: directory of the results.
+        own: the file that tells these results from others, a key of KINDS.
+
+    Raises:
+        ConfigError: another process writes to it, or it holds results of another kind.
+        OSError: the directory cannot be written, or its file system has no locks.
+    """
+    with hold(path):
+        for name, what in KINDS.items():
+            if name != own and (path / name).exists():
+                message = f"is the directory of {what}: {KINDS[own]} goes to one of its own (--out DIR)"
+                raise ConfigError(str(path), [Problem("", message)])
+        yield
 
 
 def require_own_folders(path: Path) -> None:

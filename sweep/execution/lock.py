@@ -29,6 +29,7 @@ LOCK = ".lock"
 LOCK_NAME = re.compile(r"\.lock(-\d+-of-\d+)?")
 PATIENCE = 0.5  # s: a process that only checks a lock holds it for an instant
 PAUSE = 0.02
+HELD: dict[int, Path] = {}  # descriptor -> file of each lock that this process holds
 
 
 @contextmanager
@@ -80,6 +81,7 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
             try:
                 with system.UNDIVIDED:
                     descriptor = system.open_locked(path, alone)
+                    HELD[descriptor] = path
                     stack.callback(release, path, descriptor)
                 break
             except BlockingIOError:
@@ -95,14 +97,23 @@ def locked(directory: Path, name: str, alone: bool, says: dict[str, Any]) -> Ite
 
 
 def release(path: Path, descriptor: int) -> None:
-    """Release the lock of one file, and remove the file if no other process holds it."""
+    """Release the lock of one file if this process holds it, and remove the file if no other process does."""
     with system.UNDIVIDED:
+        if HELD.pop(descriptor, None) is None:
+            return
         try:
             with suppress(OSError):
                 system.lock(descriptor, alone=True)  # succeeds only for the last holder
                 system.remove(path)  # Windows does not remove an open file, which does no harm
         finally:
             system.close(descriptor)
+
+
+def release_all() -> None:
+    """Release the locks of a process that ends where Python cannot raise the exception of a signal."""
+    for descriptor, path in [*HELD.items()]:
+        with suppress(OSError):
+            release(path, descriptor)
 
 
 def clear(directory: Path) -> None:

@@ -18,7 +18,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sweep.io import system
+from sweep.io import parquet_footer, system
 from sweep.io.errors import cut, shorten
 from sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
 
@@ -28,6 +28,7 @@ BLANK = b"0" * (2 * DIGITS)
 PLACE = {KEY.decode(): BLANK.decode()}  # the metadata in whose place the checksums are written
 HEADER = b"\x18\x80\x01"  # of a text of 128 bytes in Thrift's compact protocol, the format of the footer
 MAGIC = b"PAR1"
+MOST_VALUES = 2**28  # of a column in a group of rows: 2 GiB of numbers
 TAIL = 8  # bytes at the end: length of the footer, MAGIC
 
 CHANGED = "its bytes are not those that were written (the checksum differs)"
@@ -101,10 +102,14 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     """The table in the bytes of a verified file; DamageError if they are none that Arrow reads, whatever their checksum says."""
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-            table = file.read(None if columns is None else list(columns))
-        table.validate(full=True)  # text may be no UTF-8
+            why = parquet_footer.fault(data, file.metadata, MOST_VALUES)
+            table = None if why else file.read(None if columns is None else list(columns))
+        if table is not None:
+            table.validate(full=True)  # text may be no UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamageError(unreadable(error)) from error
+    if table is None:
+        raise DamageError(why)
     return table
 
 
@@ -152,8 +157,8 @@ def require_whole(data: bytes) -> bytes:
     return data
 
 
-def verify(path: Path) -> pq.FileMetaData:
-    """The metadata of a file, after every byte is verified, with little of it in memory at a time; errors as `read`."""
+def verify(path: Path, *, chunks: bool = False) -> pq.FileMetaData:
+    """The metadata of a file, after every byte is verified, with little of it in memory at a time; as `read_metadata`."""
     with opened(path) as (file, size):
         footer = read_footer(file, size)
         file.seek(0)
@@ -165,16 +170,21 @@ def verify(path: Path) -> pq.FileMetaData:
     told.update(footer[:place] + BLANK + footer[place + len(BLANK) :])
     if left or footer[place : place + DIGITS] != told.hexdigest().encode():
         raise DamageError(CHANGED)
-    return decode_metadata(MAGIC + footer)
+    return decode_metadata(MAGIC + footer, chunks=chunks)
 
 
-def read_metadata(source: Path | bytes) -> pq.FileMetaData:
-    """The metadata of a file, of which only the footer is read and verified, or of the bytes of a verified file; errors as `read`."""
+def read_metadata(source: Path | bytes, *, chunks: bool = False) -> pq.FileMetaData:
+    """The metadata of a file, of which only the footer is read and verified, or of the bytes of a verified file; errors as `read`.
+
+    Args:
+        source: the file, or its bytes. chunks: whether pyarrow will be asked for the chunks of columns, which ends the process if they are
+            unsound; DamageError then.
+    """
     if isinstance(source, bytes):
-        return decode_metadata(source)
+        return decode_metadata(source, chunks=chunks)
     with opened(source) as (file, size):
         footer = read_footer(file, size)
-    return decode_metadata(MAGIC + footer)
+    return decode_metadata(MAGIC + footer, chunks=chunks)
 
 
 @contextmanager
@@ -204,11 +214,13 @@ def read_footer(file: IO[bytes], size: int) -> bytes:
     return data
 
 
-def decode_metadata(data: bytes) -> pq.FileMetaData:
-    """The metadata in the bytes of a verified file or of its footer; DamageError as `decode`."""
+def decode_metadata(data: bytes, *, chunks: bool) -> pq.FileMetaData:
+    """The metadata in the bytes of a verified file or of its footer, as `read_metadata`; DamageError as `decode`."""
     try:
         metadata = pq.read_metadata(pa.BufferReader(data))
         metadata.schema.to_arrow_schema()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamageError(unreadable(error)) from error
+    if chunks and (why := parquet_footer.fault(data, metadata, MOST_VALUES)):
+        raise DamageError(why)
     return metadata

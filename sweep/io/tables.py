@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import math
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
+from sweep.io import parquet_footer
 from sweep.io.csv_files import MOST_COLUMNS, read_csv
 from sweep.io.errors import Findings, Problem, advise, shorten
 from sweep.io.files import MEBIBYTE, require_regular
-from sweep.io.foreign import guarded, guarded_items, words_of
+from sweep.io.foreign import UnreadableError, guarded, guarded_items, words_of
 from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
         schema = metadata.schema.to_arrow_schema()
     if len(schema.names) > MOST_COLUMNS:
         raise OSError(errno.EFBIG, f"has {len(schema.names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
+    if why := parquet_footer.fault(read_end(path, metadata.serialized_size + parquet_footer.TAIL), metadata, sys.maxsize):
+        raise UnreadableError(why)
     rows = rows_of_a_piece(path, metadata)
     texts = [field.name for field in schema if is_text(field.type)]
 
@@ -55,6 +60,13 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
                 yield pa.Table.from_arrays(cells, schema=schema)
 
     return list(schema.names), guarded_items(pieces())
+
+
+def read_end(path: Path, size: int) -> bytes:
+    """The last bytes of a file."""
+    with path.open("rb") as file:
+        file.seek(-size, os.SEEK_END)
+        return file.read(size)
 
 
 def rows_of_a_piece(path: Path, metadata: pq.FileMetaData) -> int:

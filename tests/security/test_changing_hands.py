@@ -1,4 +1,4 @@
-"""Two processes on one directory of results, and studies that are edited between the calls that extend a run."""
+"""Two processes on one directory of results, results of several kinds in one, and studies that are edited between extensions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,31 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sweep import open_run
+from sweep import calibrate, open_run, optimise
+from sweep.analysis.branching import analysis as branching
+from sweep.analysis.branching.results import block_table
+from sweep.analysis.calibration import analysis as fits
+from sweep.analysis.optimisation import analysis as searches
+from sweep.cli import main
+from sweep.execution.lock import hold, holders
 from tests.sweep.execution.processes import start, wait_for_shards
-
-pytestmark = pytest.mark.slow
+from tests.sweep.execution.scenarios import CHOICE, FIT, install, plane
+from tests.sweep.execution.scenarios import write as write_toml
 
 PATIENCE = 300.0  # s
+ALONG = {"along": {"mu": {"from": 0.1, "to": 0.5}}}
+STUDIES: dict[str, dict[str, Any]] = {
+    "run": plane(2),
+    "calibrate": FIT,
+    "optimise": CHOICE,
+    "branches": {"study": {"name": "slides"}, "parameters": {"a0": 5.0, "k": 1.0}, "branches": ALONG},
+}  # command that writes a directory of its own -> its study
 STUDY = """
 [study]
 name = "study"
@@ -47,7 +62,7 @@ def write(path: Path, count: int, seed: int = 1, k: float = 3e-5) -> Path:
 def end(process: subprocess.Popen[str]) -> tuple[int, str]:
     """The exit status of a command, and what it said; it never asks to report a defect."""
     out, told = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (0, 2), (process.returncode, told)
+    assert process.returncode in (0, 2, 3), (process.returncode, told)
     assert "Traceback" not in out + told
     return process.returncode, told
 
@@ -67,6 +82,7 @@ def same_rows(one: Path, other: Path) -> bool:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_study_that_was_edited_between_extensions_is_refused_or_right(tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert end(start("run", write(tmp_path / "a.toml", 24), "--out", run))[0] == 0
@@ -92,6 +108,7 @@ def test_a_study_that_was_edited_between_extensions_is_refused_or_right(tmp_path
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_study_that_is_edited_while_it_is_extended_does_not_change_its_rows(tmp_path: Path) -> None:
     run, study = tmp_path / "run", write(tmp_path / "study.toml", 16)
     assert end(start("run", study, "--out", run))[0] == 0
@@ -104,6 +121,7 @@ def test_a_study_that_is_edited_while_it_is_extended_does_not_change_its_rows(tm
 
 
 @pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [True, False])
 def test_of_two_processes_on_one_directory_one_writes_and_the_other_says_who(same: bool, tmp_path: Path) -> None:
     studies = [write(tmp_path / "one.toml", 800), write(tmp_path / "other.toml", 800, seed=1 if same else 2)]
@@ -125,3 +143,84 @@ def test_of_two_processes_on_one_directory_one_writes_and_the_other_says_who(sam
         assert same_rows(run, fresh[winner])
         assert end(start("check", run))[0] == 0
         assert not [path for path in run.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_of_two_calibrations_in_one_directory_one_writes_and_the_other_says_who(tmp_path: Path) -> None:
+    (tmp_path / "slides.csv").write_text("a0,wear_power\n3.0,1.0\n4.0,2.0\n5.0,3.0\n")
+    study = write_toml(tmp_path / "fit.toml", {**FIT, "calibration": {**FIT["calibration"], "data": str(tmp_path / "slides.csv")}})
+    words = [["calibrate", study, "--set", f"parameters.omega={omega}", "--out"] for omega in (6.0, 7.0)]
+    fresh = [tmp_path / "fresh 0", tmp_path / "fresh 1"]
+    for each, path in zip(words, fresh, strict=True):
+        assert end(start(*each, path))[0] in (0, 3)
+    wanted = [content(path) for path in fresh]
+    assert wanted[0] != wanted[1]
+    for delay in (0.0, 1.0, 3.0):
+        out = tmp_path / f"out {delay}"
+        processes = [start(*words[0], out)]
+        time.sleep(delay)
+        processes.append(start(*words[1], out))
+        ends = [end(process) for process in processes]
+        winners = [place for place, (status, _) in enumerate(ends) if status in (0, 3)]
+        assert winners
+        assert all(status in (0, 3) or "is being written by process" in told for status, told in ends)
+        assert content(out) in [wanted[place] for place in winners]
+
+
+@pytest.fixture
+def studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """The files of `STUDIES`; their physics have stand-ins."""
+    (tmp_path / "slides.csv").write_text("a0,wear_power\n3.0,1.0\n4.0,2.0\n5.0,3.0\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch)
+        patch.setattr(branching, "block_tables", lambda study, number: {"points": block_table(study, points_of(study, number), [])})
+        yield {command: write_toml(tmp_path / f"{command}.toml", study) for command, study in STUDIES.items()}
+
+
+def points_of(study: Any, number: int) -> Any:
+    """The points of a block of branches."""
+    return study.config.design.points(number, number + 1)
+
+
+@pytest.mark.parametrize("command", STUDIES)
+def test_no_command_writes_a_directory_that_another_one_writes(
+    command: str, studies: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    with hold(out):
+        assert main([command, studies[command], "--out", str(out)]) == 2
+        assert "is being written by process" in capsys.readouterr().err
+        assert [*content(out)] == [".lock"]
+    assert not out.exists()
+    assert main([command, studies[command], "--out", str(out)]) in (0, 3)
+    assert ".lock" not in content(out)
+
+
+@pytest.mark.parametrize("first", STUDIES)
+def test_a_directory_has_results_of_one_kind(first: str, studies: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main([first, studies[first], "--out", str(out)]) in (0, 3)
+    before = content(out)
+    for command, study in studies.items():
+        if command != first:
+            assert main([command, study, "--out", str(out)]) == 2
+            assert content(out) == before, command
+
+
+@pytest.mark.parametrize(("module", "call", "study"), [(fits, calibrate, FIT), (searches, optimise, CHOICE)], ids=["fits", "searches"])
+def test_a_directory_is_held_while_its_results_are_computed(
+    module: Any, call: Callable[..., Any], study: dict[str, Any], studies: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, compute = list[int](), module.carry_out
+
+    def watched(*given: Any) -> Any:
+        seen.append(len(holders(tmp_path / "out")))
+        return compute(*given)
+
+    monkeypatch.setattr(module, "carry_out", watched)
+    call(study, tmp_path / "out", progress=False)
+    command = "calibrate" if study is FIT else "optimise"
+    assert main([command, studies[command], "--out", str(tmp_path / "out")]) == 0
+    assert seen == [1, 1]

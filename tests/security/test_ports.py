@@ -87,7 +87,7 @@ print(json.dumps([os.getuid(), got]))
 def attacked(ports: list[int], paths: list[str], clients: bool = False) -> list[str]:
     """What another user got at ports, and at files and folders."""
     command = [sys.executable, "-W", "ignore", "-c", ATTACK, json.dumps([OTHER, ports, paths, clients])]
-    done = subprocess.run(command, check=True, cwd="/", capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, check=True, cwd="/", capture_output=True, text=True, timeout=300)
     uid, got = json.loads(done.stdout.splitlines()[-1])
     assert uid == OTHER
     return [str(each) for each in got]

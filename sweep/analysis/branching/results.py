@@ -36,6 +36,7 @@ MANIFEST, STUDY, FOLDER, CURVES, CURVED = "manifest.json", "config.toml", "point
 BACKBONE = "backbone.parquet"
 REPORTS = ("report.html", "report.pdf")  # default names of reports, which tell of whole branches
 BLOCK = 256  # points of the study whose branches share a file
+WHOLE = {"point", "branch", "curve", "place", "periods", "special", "passage", "stable", "origin", "kind", "begins", "ends"}  # without gaps
 MOST_BONED = 50  # points of the study whose backbone is drawn, in pictures and in reports
 LEFT_OUT = (
     "period",
@@ -270,7 +271,7 @@ def is_there(branching: Branching, directory: Path, number: int) -> bool:
 
     try:
         tables = [
-            sealed_parquet.require(sealed_parquet.read(block_file(directory, number, folder)), kinds)
+            sealed_parquet.require(sealed_parquet.read(block_file(directory, number, folder)), kinds, whole={*WHOLE, branching.along.name})
             for folder, kinds in kinds_of(branching).items()
         ]
     except (OSError, sealed_parquet.DamageError):

@@ -23,15 +23,13 @@ from sweep.analysis.calibration.system import System
 from sweep.analysis.calibration.uncertainty import Knowledge, Profile
 from sweep.execution.directory import CALIBRATED
 from sweep.io.atomic import make_folders, write_together
-from sweep.io.errors import ConfigError, Problem
+from sweep.io.errors import ConfigError
 from sweep.io.toml import to_toml
 from sweep.study.config import Config
 from sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +226,13 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
     """Write config.toml, fitted.toml, the tables and the draws into a directory. At any instant all that are there belong together.
 
+    The caller holds the directory; see `sweep.execution.directory.hold_apart`.
+
     Raises:
-        ConfigError: the directory holds a run. OSError: a file cannot be written.
+        OSError: a file cannot be written.
     """
     from sweep.io import sealed_parquet
 
-    check_directory(directory)
     make_folders(directory)
     document = {key: value for key, value in result.calibration.config.document.items() if key != "sweep"}
     texts = {"config.toml": to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
@@ -263,10 +262,3 @@ def digest(calibration: Calibration) -> str:
     data = calibration.data
     text = json.dumps([calibration.config.digest, calibration.section], sort_keys=True, default=str)
     return hashlib.sha256(b"".join([text.encode(), data.measured.tobytes(), data.spread.tobytes(), data.run.tobytes()])).hexdigest()
-
-
-def check_directory(directory: Path) -> None:
-    """Raise ConfigError if the directory holds a run, because a calibration must not be written there."""
-    if (directory / MANIFEST).exists():
-        message = f"{directory} is the directory of a run: a calibration goes to one of its own (--out DIR)"
-        raise ConfigError("tribosweep calibrate", [Problem("", message)])

@@ -21,7 +21,6 @@ from sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
 from sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
 from sweep.execution.directory import OPTIMISED
 from sweep.io.atomic import make_folders, write_together
-from sweep.io.errors import ConfigError, Problem
 from sweep.io.toml import to_toml
 from sweep.study.config import Config
 from sweep.study.load import load
@@ -29,7 +28,6 @@ from sweep.study.load import load
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MANIFEST = "manifest.json"
 END_OF_FRONT = "The end of the front with the best {}"  # the point of an optimum, its limits and its notes, of two objectives
 CONSTRAINTS, HISTORY, FRONT, SLICE = "constraints.parquet", "history.parquet", "front.parquet", "slice.parquet"
 
@@ -270,12 +268,13 @@ def to_arrow(result: OptimisationResult) -> dict[str, pa.Table]:
 def write(result: OptimisationResult, directory: Path) -> list[Path]:
     """Write config.toml, optimised.toml and the tables into a directory. At any instant all that are there belong together.
 
+    The caller holds the directory; see `sweep.execution.directory.hold_apart`.
+
     Raises:
-        ConfigError: the directory holds a run. OSError: a file cannot be written.
+        OSError: a file cannot be written.
     """
     from sweep.io import sealed_parquet
 
-    check_directory(directory)
     make_folders(directory)
     document = result.optimisation.config.document
     texts = {"config.toml": to_toml({**document, OPTIMISE: result.optimisation.section}), "optimised.toml": result.optimised().to_toml()}
@@ -283,10 +282,3 @@ def write(result: OptimisationResult, directory: Path) -> list[Path]:
     files |= {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
     write_together(files, [directory / name for name in (FRONT, SLICE) if directory / name not in files])
     return [*files]
-
-
-def check_directory(directory: Path) -> None:
-    """Raise ConfigError if the directory holds a run, because an optimisation must not be written there."""
-    if (directory / MANIFEST).exists():
-        message = f"{directory} is the directory of a run: an optimisation goes to one of its own (--out DIR)"
-        raise ConfigError("tribosweep optimise", [Problem("", message)])

@@ -45,3 +45,22 @@ def test_an_exception_of_a_signal_waits_for_the_end_of_the_outermost_section() -
     with sections:
         passed.append("again")
     assert passed[1:] == ["again"]
+
+
+def test_a_signal_that_python_cannot_raise_leaves_no_lock(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from sweep.cli import process
+from sweep.execution.lock import hold
+class Dying:
+    def __del__(self):
+        raise KeyboardInterrupt
+sys.unraisablehook = process.stop_or_tell
+with hold(Path({str(tmp_path)!r})):
+    assert Path({str(tmp_path / ".lock")!r}).exists()
+    Dying()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nInterrupted.\n")
+    assert not [*tmp_path.iterdir()]

@@ -56,7 +56,7 @@ def shards(directory: Path) -> list[Path]:
 
 def wait_for_shards(process: subprocess.Popen[str], directory: Path, count: int) -> None:
     """Wait until that many shards are written."""
-    deadline = time.monotonic() + 120.0
+    deadline = time.monotonic() + 300.0
     while len(shards(directory)) < count:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

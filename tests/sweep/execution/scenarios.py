@@ -67,7 +67,7 @@ SAMPLE = {
     "study": {"name": "sample"},
     "sweep": {"design": "saltelli", "count": 16, "axes": {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}}},
 }
-FIT = {
+FIT: dict[str, Any] = {
     "study": {"name": "fit", "model": "rubbing_mass"},
     "parameters": {"omega": 6.0},
     "time": {"end": 4.0, "window": [1.0, 4.0]},
@@ -78,7 +78,7 @@ FIT = {
         "compare": {"wear_power": {"sd": 0.01}},
     },
 }
-CHOICE = {
+CHOICE: dict[str, Any] = {
     "study": {"name": "choice", "model": "rubbing_mass"},
     "parameters": {"omega": 6.0, "a0": 3.0},
     "time": {"end": 4.0},
@@ -99,7 +99,7 @@ def plane(count: int) -> dict[str, Any]:
 
 def write(path: Path, raw: dict[str, Any]) -> str:
     """A study as a file."""
-    path.write_text(to_toml(raw) if {"calibration", "optimise"} & raw.keys() else load(raw).to_toml())
+    path.write_text(to_toml(raw) if {"calibration", "optimise", "branches"} & raw.keys() else load(raw).to_toml())
     return str(path)
 
 
@@ -124,7 +124,13 @@ def put_ready(command: str, folder: Path) -> list[str]:
         return put_calibration(folder)
     if command == "optimise":
         return put_optimisation(folder)
-    studies = {"boundary": BOUNDARY, "convergence": CONVERGENCE, "subset": SUBSET, "sample": SAMPLE, "sensitivity": SAMPLE}
+    studies: dict[str, dict[str, Any]] = {
+        "boundary": BOUNDARY,
+        "convergence": CONVERGENCE,
+        "subset": SUBSET,
+        "sample": SAMPLE,
+        "sensitivity": SAMPLE,
+    }
     study = write(folder / "study.toml", studies[command] if command in studies else plane(9))
     if command in ("run", "boundary", "convergence", "subset", "sample"):
         return ["run", study, "--out", str(out)]

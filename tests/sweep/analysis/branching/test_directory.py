@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sweep
@@ -13,6 +14,7 @@ from sweep.analysis.branching import analysis, results
 from sweep.analysis.branching.load import Branching, load
 from sweep.cli import main
 from sweep.execution.lock import hold
+from sweep.io import sealed_parquet
 
 STUDY: dict[str, Any] = {
     "study": {"name": "slides"},
@@ -117,6 +119,19 @@ def test_the_same_study_goes_on_and_keeps_what_is_whole(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     results.begin(load(STUDY), tmp_path)
     assert sorted(content(tmp_path)) == [".lock", "config.toml", "notes.txt"]  # a report of damaged branches goes with them
+
+
+def test_a_block_with_a_gap_is_computed_again(tmp_path: Path) -> None:
+    study = load(STUDY)
+    complete(tmp_path, study)
+    block = results.block_file(tmp_path, 0)
+    table = sealed_parquet.read(block)
+    row: dict[str, Any] = dict.fromkeys(table.column_names, 0) | {"stable": True, "special": "", "passage": "", "regime": "", "origin": "",
+           "begins": "", "ends": "", "multiplier_re": [], "multiplier_im": []}  # fmt: skip
+    for gap, there in [(None, True), *((name, False) for name in results.WHOLE & {*table.column_names})]:
+        changed = pa.Table.from_pylist([{**row, **({gap: None} if gap else {})}], schema=table.schema)
+        block.write_bytes(sealed_parquet.to_bytes(changed))
+        assert results.is_there(study, tmp_path, 0) == there, gap
 
 
 def test_one_process_at_a_time_writes_branches(tmp_path: Path) -> None:
