@@ -22,6 +22,7 @@ from tests.walk.relations import OF_A_SCHEME, RELATIONS
 from tests.walk.settings import Row, Setting, admitted, run, typical, whole, with_results
 
 CLOSEST = "rk54"
+CHANGED = 2  # parameters of a row by which refusals are asked for; each is traced three times
 # of a derivative by a scheme, as a part of the scale of the observable over that of the parameter, with the steps of SHARP
 ROOM = {EXACT: 2e-5, "euler": 0.06, "devogelaere": 0.03, "adapt1": 0.06, "adapt2": 0.03, "rk32": 5e-3, "rk54": 5e-3}
 SHARP: dict[str, Row] = {name: {"tolerance": 1e-10, "largest_step": 1e-2, "step": 1e-4} for name in ("rk32", "rk54")}
@@ -163,7 +164,7 @@ def outcome(call: Any) -> tuple[int, str]:
 
 def tracing_changes_no_refusal(setting: Setting, many: list[Row]) -> None:
     """One oscillator is refused or not, and with the same sentence, if one of its numbers is plain, traced by jit, by grad or by vmap."""
-    wrong = wrong_refusals(setting, many[:2])
+    wrong = wrong_refusals(setting, many[:1])
     assert not wrong, (str(setting), wrong[:5])
 
 
@@ -171,7 +172,7 @@ RELATIONS[tracing_changes_no_refusal.__name__] = tracing_changes_no_refusal  # o
 
 
 def wrong_refusals(setting: Setting, many: list[Row], every: bool = False) -> list[str]:
-    """Where refusals depend on what is traced: by the parameters that rows change, or by every one that they have."""
+    """Where refusals depend on what is traced: by some parameters that rows change, or by every one that they have."""
     base, wrong = whole(setting, {}), []
     floats = [q.name for q in setting.model.parameters if q.kind == "float"]
 
@@ -184,7 +185,8 @@ def wrong_refusals(setting: Setting, many: list[Row], every: bool = False) -> li
     stand_in = nothing_runs(setting.model)
     with mock.patch.object(api, "_run_all", stand_in), mock.patch.object(api, "_values_of_all", stand_in):
         for row in many:
-            for name in [name for name in floats if isinstance(row.get(name), float) and (every or row[name] != base.get(name))]:
+            given = [name for name in floats if isinstance(row.get(name), float)]
+            for name in given if every else [name for name in given if row[name] != base.get(name)][:CHANGED]:
                 value, of = row[name], partial(result, name=name, row=row)
                 plain = outcome(partial(of, value))
                 traced = {
