@@ -62,7 +62,10 @@ def without_support(model: Model, rows: Mapping[str, Any], found: Mapping[str, A
         return {}
     off = (xp.asarray(rows["normal_force"]) == 0.0) & (xp.asarray(rows.get("normal_amplitude", 0.0)) == 0.0)
     given = {name: found[name] for name in NO_FRICTION if name in found}
-    return {name: xp.where(off & ~xp.isnan(values), NO_FRICTION[name], values) for name, values in given.items()}
+    # what is 0 anyway, such as mu_d F_n v at mu_d = 0, keeps its derivative
+    return {
+        name: xp.where(off & ~xp.isnan(values) & (values != NO_FRICTION[name]), NO_FRICTION[name], values) for name, values in given.items()
+    }
 
 
 def in_lists(returned: Collection[Quantity], order: Sequence[str], found: Mapping[str, Any], xp: Any) -> dict[str, Any]:

@@ -46,7 +46,8 @@ class SpringAndDamper(FrictionLaw):
         hold = self.largest_hold(step)
         left = hold[0] + way * self.force(before, step.v0)
         lacks = -sum(hold[1:], start=hold[0]) - way * (before.spring - self.k_t * step.slid - self.c_t * step.v1)
-        begins = after.slips & ~before.slips & ~before.is_away & (left >= 0.0) & (lacks >= 0.0) & (left + lacks > 0.0)
+        held = ~before.slips & ~before.is_away & (hold[0] > 0.0)  # a contact without friction holds nothing, whose end could move
+        begins = held & after.slips & (left >= 0.0) & (lacks >= 0.0) & (left + lacks > 0.0)
         part = jnp.where(begins, left / jnp.where(begins, left + lacks, 1.0), 0.0)
         return part, sum((each * part**place for place, each in enumerate(hold)), start=0.0 * part)
 

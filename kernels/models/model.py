@@ -50,6 +50,7 @@ class Model:
         rules: conditions between parameters.
         walls: the walls that the mass may hit. Friction on a support is part of every model.
         structure: the `structures.Structure` of which it is the model; None of an oscillator with one coordinate.
+        fallbacks: the parameters whose default depends on the reader; `derive` takes a NaN of theirs for one that is left out.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Model:
     rules: tuple[Rule, ...]
     walls: tuple[WallContact, ...] = ()
     structure: Any = None
+    fallbacks: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> Quantity:
         """The parameter of that name; KeyError when the model has none."""
@@ -120,8 +122,11 @@ class Model:
         defaults = {q.name: xp.asarray(q.default, float) if q.kind == "list" else q.default for q in fixed}
         given = defaults | {name: value for name, value in values.items() if name not in pending}
         for name in (q.name for q in self.parameters if q.name in pending):  # a default derives from names before it
-            default = self.derive({key: value for key, value in given.items() if key != name or name in defaults}, xp)[name]
             value, mask = values[name], pending[name]
+            if name in self.fallbacks:
+                given[name] = np.where(mask, np.nan, value)
+                continue
+            default = self.derive({key: value for key, value in given.items() if key != name or name in defaults}, xp)[name]
             if name in self.tables:
                 (default, value), mask = _of_one_width([default, value], np), mask[:, None]
             given[name] = np.where(mask, default, value)

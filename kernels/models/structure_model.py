@@ -43,6 +43,7 @@ def model_of(structure: Any) -> Model:
         derive=functools.partial(_derive, structure),
         rules=(*WINDOW_RULES, *_STEP_RULES, *_rules(structure)),
         structure=structure,
+        fallbacks=tuple(q.name for q in SUPPORT if q.default is None),
     )
 
 
@@ -143,10 +144,8 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
     """Fill in what follows from other parameters."""
     p = dict(values)
     if structure.supports:
-        for name in ("mu_s", "mu_d"):
-            p.setdefault(name, p["mu"])
-        p.setdefault("k_t", p["k_n"])
-        p.setdefault("c_t", 0.0)  # a placeholder: each support has its own
+        of_all = {"mu_s": p["mu"], "mu_d": p["mu"], "k_t": p["k_n"], "c_t": 0.0}  # c_t: a placeholder, as each support has its own
+        p |= {name: _given_or(values.get(name), default, xp) for name, default in of_all.items()}
     for support in structure.supports:
         name, quantities = support.name, parameters_of(structure, support)
         own = {q.name: p[named(q.name, name)] for q in quantities if named(q.name, name) in p}
@@ -158,12 +157,12 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
                 p[full] = float(structure.basis.position[support.point])
                 continue
             # a support's own mu goes before the mu_s of all, and its own k_n before the k_t of all if that follows from k_n
-            if q.name in ("mu_s", "mu_d") and "mu" in own and q.name not in values:
-                p[full] = own["mu"]
-            elif q.name == "k_t" and "k_n" in own and "k_t" not in values:
-                p[full] = own["k_n"]
-            elif q.name == "c_t" and "c_t" not in values:
-                p[full] = structure_damping.critical(structure, support, p, xp)
+            if q.name in ("mu_s", "mu_d") and "mu" in own:
+                p[full] = _given_or(values.get(q.name), own["mu"], xp)
+            elif q.name == "k_t" and "k_n" in own:
+                p[full] = _given_or(values.get(q.name), own["k_n"], xp)
+            elif q.name == "c_t" and _left_out(values.get(q.name)):
+                p[full] = _given_or(values.get(q.name), structure_damping.critical(structure, support, p, xp), xp)
             else:
                 p[full] = p[q.name]
     p.setdefault("record", math.nan)
@@ -175,6 +174,18 @@ def _derive(structure: Any, values: Values, xp: Any) -> dict[str, Any]:
     for name in SCAR:  # a placeholder: nothing is computed from an absent parameter
         p.setdefault(name, 1.0)
     return p
+
+
+def _left_out(value: Any) -> bool:
+    """Whether a parameter is left out, in all rows (None) or in some (NaN)."""
+    return value is None or (not arrays.is_traced(value) and bool(np.any(np.isnan(np.asarray(value)))))
+
+
+def _given_or(value: Any, default: Any, xp: Any) -> Any:
+    """A parameter, and its default in the rows that leave it out."""
+    if value is None:
+        return default
+    return xp.where(xp.isnan(value), default, value) if _left_out(value) else value
 
 
 def _fastest(structure: Any, p: Values, xp: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import zlib
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,10 @@ class Setting:
         """The model."""
         return MODELS[self.name]
 
+    def in_units(self, powers: Mapping[str, float]) -> Setting:
+        """The setting whose own numbers are in other units: metre, second and kilogram times `powers`."""
+        return self
+
     @property
     def quantities(self) -> tuple[Quantity, ...]:
         """The parameters that rows of the setting may have, without those of TIMES."""
@@ -123,13 +127,18 @@ def typical(quantity: Quantity) -> Any:
     return size
 
 
-def special(quantity: Quantity, others: Iterable[Quantity]) -> list[Any]:
+def special(quantity: Quantity, others: Sequence[Quantity]) -> list[Any]:
     """The default of a parameter (None: left out), 0, its bounds, and where it is equal to another one, as "=name"."""
+    alone = "a0" in {other.name for other in others}  # an oscillator of one mass, of which SPECIAL speaks
     found: list[Any] = [None, 0.0, quantity.lower, quantity.upper, *range(len(quantity.words))]
     found += [2.0] if quantity.kind == "integer" else [-typical(quantity), (0.05 if quantity.lower_open else 1e-9) * typical(quantity)]
     allowed = [each for each in found if each is None or (math.isfinite(each) and not quantity.out_of_bounds(each))]
     ties = [f"={other.name}" for other in others if other.unit == quantity.unit and other.kind == "float" and other.name != quantity.name]
-    return [*dict.fromkeys(allowed), *(ties if quantity.kind == "float" else []), *(["=special"] if quantity.name in SPECIAL else [])]
+    return [
+        *dict.fromkeys(allowed),
+        *(ties if quantity.kind == "float" else []),
+        *(["=special"] if quantity.name in SPECIAL and alone else []),
+    ]
 
 
 def number(quantity: Quantity, others: tuple[Quantity, ...]) -> st.SearchStrategy[Any]:

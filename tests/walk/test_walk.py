@@ -10,15 +10,23 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
+from kernels.models import MODELS
+from tests.walk.derivatives import wrong_derivatives
 from tests.walk.relations import RELATIONS
 from tests.walk.settings import Row, Setting, drawn, rows
+from tests.walk.structures import OF_STRUCTURES, Built
 
 SEED = int(os.environ.get("WALK_SEED", "1"))
 EXAMPLES = 8  # batches of some 4 rows, for each of the relations
 MANY = 40
-COMPILING = "impacts_and_events_are_those_of_the_run"  # programs of their own
+# programs of their own
+COMPILING = ("impacts_and_events_are_those_of_the_run", "commands_print_what_calls_return", "schemes_go_to_exact",
+             "a_call_has_the_row_of_a_batch")  # fmt: skip
 NEAR = (Setting("rubbing_mass"), Setting("stop"))  # whose programs compile soon
 FAR = drawn(SEED, 8)
+STRUCTURES = tuple(Built(name, scheme) for name in ("body", "pair", "modes") for scheme in ("euler", "rk32"))
+FOR_STRUCTURES = ("alone_as_among_others", "in_other_units", "a_default_stated_is_the_default", "rounding_decides_nothing")
+OF_ALL = RELATIONS | OF_STRUCTURES
 
 
 def walk(setting: Setting, name: str, examples: int, of: int) -> None:
@@ -28,16 +36,39 @@ def walk(setting: Setting, name: str, examples: int, of: int) -> None:
     @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
     @given(many=rows(setting))
     def holds(many: list[Row]) -> None:
-        RELATIONS[name](setting, many)
+        OF_ALL[name](setting, many)
 
     holds()
 
 
+@pytest.mark.long_cases("stop exact-tracing*")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RELATIONS if name not in COMPILING])
 @pytest.mark.parametrize("setting", NEAR, ids=str)
 def test_relations_hold_on_a_walk(setting: Setting, name: str) -> None:
     walk(setting, name, EXAMPLES, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FOR_STRUCTURES, "a_structure_turned_by_half_a_turn_is_its_mirror"])
+def test_relations_of_structures_hold_on_a_walk(name: str) -> None:
+    walk(STRUCTURES[0], name, EXAMPLES, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*FOR_STRUCTURES, "a_call_has_the_row_of_a_batch", *OF_STRUCTURES])
+@pytest.mark.parametrize("setting", STRUCTURES, ids=str)
+def test_relations_of_structures_hold_on_a_long_walk(setting: Setting, name: str) -> None:
+    walk(setting, name, EXAMPLES, SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("setting", [Setting(name, scheme, parts) for name, model in MODELS.items() for scheme in model.schemes
+                                     for parts in ((), ("k_t",))], ids=str)  # fmt: skip
+def test_derivatives_by_every_parameter_lie_between_one_sided_differences(setting: Setting) -> None:
+    assert wrong_derivatives(setting) == []
 
 
 @pytest.mark.slow

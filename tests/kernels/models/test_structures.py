@@ -87,6 +87,18 @@ def test_a_support_has_its_own_parameters_or_those_of_all() -> None:
         model.resolve({"gap[three]": 1.0})
 
 
+def test_a_row_that_leaves_a_parameter_of_all_supports_out_has_its_default_beside_rows_that_give_it() -> None:
+    model = Structure(body_basis("xy"), [Support("one", "centre"), Support("two", "centre", "ring")], body=True).model
+    own = {"k_n[one]": 70.0, "mu[one]": 0.3, "mu": 0.1}
+    alone, absent = model.resolve(own), np.array([False, True])
+    for name in ("mu_s", "mu_d", "k_t", "c_t"):
+        beside = model.resolve(own | {name: np.array([0.5, 0.0])}, {name: absent})
+        for each in ("mu_s", "mu_d", "k_t", "c_t"):
+            for of in (each, f"{each}[one]", f"{each}[two]"):
+                assert np.broadcast_to(beside[of], 2)[1] == alone[of], (name, of)
+        assert beside[f"{name}[one]"][0] == beside[f"{name}[two]"][0] == 0.5
+
+
 def test_frequencies_of_a_stiff_structure_keep_their_digits() -> None:
     # two masses joined by a spring 10^12 times as stiff as the one that holds them
     stiff, soft = 1e15, 1e3
