@@ -108,9 +108,14 @@ def cut_where_known(problem: Problem, sides: Sequence[Sequence[Side]], new: Sequ
         return
     points = joined([new[place][1].point(row) for place, row, _, _ in probes])
     known = on_branches(problem, sides, problem, points, [number for _, _, _, number in probes])
-    for (place, _, kept, _), is_known in zip(reversed(probes), known[::-1], strict=True):
-        if is_known:
-            new[place][1].cut(kept)
+    for (place, row, kept, number), is_known in zip(reversed(probes), known[::-1], strict=True):
+        side = new[place][1]
+        if is_known and kept == row - 1:  # it may have come to the other branch before, where they cross
+            rows = side.together().take(np.arange(1, row))
+            before = on_branches(problem, sides, problem, rows, [number] * len(rows)) if len(rows) else np.zeros(0, dtype=bool)
+            side.cut(int(np.flatnonzero(~before)[-1]) + 1 if not before.all() else 0)
+        elif is_known and kept < len(side.kinds):
+            side.cut(kept)
 
 
 def seen_before(problem: Problem, found: Sequence[Branch]) -> list[tuple[int, int]]:

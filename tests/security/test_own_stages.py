@@ -16,10 +16,19 @@ from tests.security.test_own_files import SECONDS, change_columns
 from tests.sweep.execution.scenarios import install, put_ready
 
 Captured = pytest.CaptureFixture[str]
-READERS = {  # of the directory `run`, by the command that has made it
+PLACE = {"optimise": "best", "calibrate": "fit"}  # where a command writes, if that is not `run`
+READERS = {  # of that directory, by the command that has made it
     "boundary": (["resume", "run"], ["map", "run", "--out", "map.svg"], ["show", "run"], ["show", "run", "--json"], ["check", "run"]),
     "convergence": (["resume", "run"], ["convergence", "run", "--out", "c.svg"], ["show", "run"], ["show", "run", "--json"]),
     "subset": (["resume", "run"], ["rare", "run"], ["rare", "run", "--json"], ["show", "run"], ["check", "run"]),
+    "branches": (
+        ["branches", "paths.toml", "--out", "run", "--picture", "b.svg"],
+        ["branches", "paths.toml", "--out", "run", "--json"],
+        ["report", "run", "--out", "b.html"],
+        ["show", "run"],
+    ),
+    "optimise": (["optimise", "choice.toml", "--out", "best", "--json"], ["report", "best", "--out", "r.html"], ["show", "best"]),
+    "calibrate": (["calibrate", "fit.toml", "--out", "fit", "--json"], ["report", "fit", "--out", "r.html"], ["show", "fit"]),
     "sensitivity": (["report", "run", "--out", "r.html", "--traces", "0"], ["sensitivity", "run", "--json"], ["show", "run"]),
 }
 
@@ -30,22 +39,23 @@ def walk(made: str, seeds: Iterable[int], folder: Path, monkeypatch: pytest.Monk
     (folder / "place").mkdir(parents=True)
     monkeypatch.chdir(folder / "place")
     assert main(put_ready(made, folder / "place")) in (0, 3)
-    shutil.copytree("run", "sound")
+    run = PLACE.get(made, "run")
+    shutil.copytree(run, "sound")
     files = sorted(path.relative_to("sound") for path in Path("sound").rglob("*.parquet"))
     assert len(files) > 1
     for seed in seeds:
         rng = random.Random(seed)
         file = rng.choice(files)
         for words in READERS[made]:
-            shutil.rmtree("run")
-            shutil.copytree("sound", "run")
+            shutil.rmtree(run)
+            shutil.copytree("sound", run)
             what = f"{made} {seed}: {file}: "
             try:
-                what += change_columns(random.Random(seed), RunDirectory(Path("run")), Path("run") / file)
+                what += change_columns(random.Random(seed), RunDirectory(Path(run)), Path(run) / file)
             except (KeyError, ValueError, TypeError, OverflowError):  # Arrow does not write that
                 continue
             if rng.random() < 0.5:
-                Path("run/_SUCCESS").unlink()
+                Path(run, "_SUCCESS").unlink(missing_ok=True)
             begun = time.process_time()
             status = main(words)
             said = capsys.readouterr()

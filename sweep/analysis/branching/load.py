@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,12 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     check_design(config, frees[0], problems)
     if second is not None:
         check_second(config, second, problems)
+    pair = frees if second is None else [*frees, second]
+    for values in itertools.product(*((free.upper, free.lower) for free in pair)):  # what a rule excludes lies at one end at least
+        if not problems:
+            there = {**started, "parameters": at_values(study.get("parameters", {}), pair, values)}
+            studies.check(there, source, folder, stem, problems, capabilities.BRANCHES)
+            problems[:] = [at_home(problem, homes) for problem in problems]
     if backbone and SECOND_BODY in {*config.fixed, *config.swept}:
         problems.append(Problem(f"{BRANCHES}.backbone", f"is of one mass, and {SECOND_BODY} is a second one: leave backbone out"))
     return None if problems else Branching(config, dict(section), frees[0], second, places, periods, most, points, backbone)

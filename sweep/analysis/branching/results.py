@@ -86,7 +86,8 @@ class Branches:
 
 def digest(branching: Branching) -> str:
     """SHA-256 of all that determines the branches."""
-    text = json.dumps([VERSION, branching.config.digest, branching.section, *map(str, branching.pair)], sort_keys=True, default=str)
+    ranges = [(each.name, each.lower, each.upper, each.logarithmic) for each in branching.pair]  # a start has no say
+    text = json.dumps([VERSION, branching.config.digest, branching.section, ranges], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -384,11 +385,26 @@ def read(directory: Path) -> Branches:
     if missing:
         message = f"{block_file(directory, missing[0]).name} is missing or damaged: tribosweep branches computes it again"
         raise ConfigError(str(directory), [Problem("", message)])
+    name = BRANCHED
     try:
-        sealed_parquet.verified(directory / BRANCHED)
-        return put_together(branching, directory)
+        found = put_together(branching, directory)
+        for name, table in ((BRANCHED, found.branches), (CURVED, found.curves)):
+            if table is not None:
+                require_same(table, directory / name)
     except (OSError, sealed_parquet.DamageError) as error:
-        raise ConfigError(str(directory / BRANCHED), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
+        raise ConfigError(str(directory / name), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
+    return found
+
+
+def require_same(table: pa.Table, path: Path) -> None:
+    """Raise DamageError if a file does not have the rows of a table that is made of the blocks; lists may hold what is no number."""
+    import pyarrow as pa
+
+    from sweep.io import sealed_parquet
+
+    names = [field.name for field in table.schema if not pa.types.is_list(field.type)]
+    if not table.select(names).equals(sealed_parquet.read(path, names)):
+        raise sealed_parquet.DamageError("its rows are not those of the blocks beside it")
 
 
 def check_directory(branching: Branching, directory: Path) -> None:

@@ -11,16 +11,23 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
 from kernels.models.status import Status
-from sweep.cli import main
+from sweep.analysis.branching import analysis as following
+from sweep.analysis.optimisation import analysis as searches
+from sweep.api.branching import branches
+from sweep.cli import app, main
 from sweep.cli.shared import BAD_CONFIG, FAILED_CHECK, FAILED_ROWS, INTERRUPTED
 from sweep.cli.terminal import print_table
 from sweep.execution import dask_pool
 from sweep.execution.executors import WorkerPool
+from sweep.io import sealed_parquet
+from tests.sweep.analysis.optimisation.analytic import Analytic
 from tests.sweep.conftest import FakeKernels
+from tests.sweep.execution import scenarios
 
 Captured = pytest.CaptureFixture[str]
 AXES = "a0 = { from = 1.0, to = 2.0 }\nmu = { from = 0.1, to = 0.3 }\n"
@@ -164,3 +171,94 @@ def test_everything_that_ends_with_workers_of_dask_ends_quietly() -> None:
     for node in ast.walk(ast.parse(inspect.getsource(dask_pool))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "stack.callback":
             assert ast.unparse(node.args[0]) == "quietly", ast.unparse(node)
+
+
+OF_A_POINT = {"trace", "events", "spectrum"}  # they compute a point of a study anew, whatever became of its row
+WITHOUT_RESULTS = {"init", "list", "schema", "verify", "doctor", "modes"}
+OWN_RESULTS = {"branches", "optimise", "calibrate"}  # of no run: below; data of a calibration in `tests/sweep/analysis/calibration`
+
+
+def test_every_command_that_reads_results_is_walked_here() -> None:
+    walked = {words.split()[0] for words in READERS} | OWN_RESULTS
+    assert walked | OF_A_POINT | WITHOUT_RESULTS == app.COMMANDS.keys()
+
+
+def said_well(words: list[str], capsys: Captured) -> int:
+    """Carry out a command; it says something, is no defect, and its JSON is JSON. Its status."""
+    capsys.readouterr()
+    status = main(words)
+    told = capsys.readouterr()
+    assert status in (0, BAD_CONFIG, FAILED_ROWS), f"{words}: {told.err}"
+    assert "Traceback" not in told.err
+    assert told.out or told.err, f"{words} is silent"
+    if status == 0 and "--json" in words:
+        json.loads(told.out, parse_constant=pytest.fail)
+    return status
+
+
+MOTIONS: dict[str, tuple[tuple[float, ...], float]] = {  # values of the parameter of a branch, and the size of all other numbers
+    "none": ((), 1.0), "one": ((1.0,), 1.0), "failed": ((0.6, 0.9, 1.2), np.nan), "equal": ((1.0,) * 4, 1.0), "zero": ((0.6, 0.9), 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("end", MOTIONS)
+def test_few_branches_are_a_result_or_a_sentence(end: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path) -> None:
+    scenarios.install(monkeypatch)
+    values, size = MOTIONS[end]
+    monkeypatch.setattr(following, "block_tables", lambda study, number: scenarios.fake_blocks(study, number, values, size))
+    words = scenarios.put_ready("branches", tmp_path)
+    out = words[-1]
+    assert said_well(words, capsys) == said_well([*words, "--json"], capsys) == 0  # the second time from the files
+    drawn = (["--picture", "b.png"], ["--picture", "b.svg", "--observable", "peak_force"])
+    for each in (*([*words, *more] for more in drawn), ["report", out], ["report", out, "--log"]):
+        assert said_well(each, capsys) == (BAD_CONFIG if end == "none" else 0)
+    for reader in READERS:
+        assert said_well(reader.format(out).split(), capsys) in ((0, BAD_CONFIG) if reader.startswith(("report", "run")) else (BAD_CONFIG,))
+    if values:  # a block that somebody else has cut
+        block = Path(out, "points", "block-00000.parquet")
+        whole = block.read_bytes()
+        block.write_bytes(sealed_parquet.to_bytes(sealed_parquet.read(block).slice(1)))
+        assert main(["report", out]) == BAD_CONFIG
+        assert "its rows are not those of the blocks beside it: tribosweep branches writes it again" in capsys.readouterr().err
+        block.write_bytes(whole)
+    found = branches(Path(words[1]), out, progress=False)
+    tables = (found.to_pandas(), found.points(), found.curves(), found.backbone())
+    assert [len(table) for table in tables[:3]] == [2 * bool(values), 2 * len(values), 2 * len(values)]
+    assert (repr(found), bool(found._repr_html_())) == (f"<Branched: {len(tables[0])} branches along omega>", True)
+
+
+CONSTANT, NOTHING = (lambda x: 1.0 + 0.0 * x.sum()), (lambda x: jax.numpy.nan * x.sum())
+GOALS: dict[str, tuple[Any, Any, dict[str, Any]]] = {  # objective and constraint, and what the study asks for otherwise
+    "usual": (lambda x: ((x - 0.5) ** 2).sum(), lambda x: x.sum(), {}),
+    "one": (lambda x: ((x - 0.5) ** 2).sum(), lambda x: x.sum(), {"starts": 1, "variables": {"mu": {"from": 0.02, "to": 1.0}}}),
+    "violated": (lambda x: x.sum(), lambda x: 99.0 + 0.0 * x.sum(), {}),
+    "failed": (NOTHING, NOTHING, {}),
+    "limits failed": (CONSTANT, NOTHING, {}),
+    "equal": (CONSTANT, CONSTANT, {}),
+    "zero": (lambda x: 0.0 * x.sum(), lambda x: 0.0 * x.sum(), {}),
+    "evolution": (CONSTANT, CONSTANT, {"method": "differential_evolution"}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.long_cases("*-2", "usual-*", "violated-*", "limits failed-*", "zero-*")
+@pytest.mark.parametrize("objectives", [1, 2])
+@pytest.mark.parametrize("end", GOALS)
+def test_an_optimisation_of_little_is_a_result_or_a_sentence(
+    end: str, objectives: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path
+) -> None:
+    goal, limit, asked = GOALS[end]
+    names = ["wear_power", "slip_distance"][:objectives]
+    raw = {**scenarios.CHOICE, "optimise": {**scenarios.CHOICE["optimise"], "minimise": names, **asked}}
+    study = scenarios.write(tmp_path / "choice.toml", raw)
+    monkeypatch.setattr(searches, "Evaluator", lambda optimisation: Analytic(optimisation, [goal] * objectives + [limit]))
+    words, out = ["optimise", study, "--out", str(tmp_path / "best")], str(tmp_path / "best")
+    for more in ([], ["--json"], ["--picture", "p.png"], ["--landscape", "l.png"]):
+        status = said_well([*words, *more], capsys)
+        if end in ("failed", "limits failed") or (end, objectives) == ("evolution", 2):
+            assert status == BAD_CONFIG
+        elif not more:
+            assert status == (FAILED_ROWS if end == "violated" else 0)
+    for reader in READERS:
+        if reader != "run study.toml":
+            assert said_well(reader.format(out).split(), capsys) == BAD_CONFIG

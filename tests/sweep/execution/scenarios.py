@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,9 @@ import pyarrow as pa
 import pytest
 
 from sweep import ConfigError, load
+from sweep.analysis.branching import analysis as following
+from sweep.analysis.branching import results as branching
+from sweep.analysis.branching.load import Branching
 from sweep.analysis.calibration import analysis
 from sweep.analysis.calibration.fitting import CONVERGED, Fits
 from sweep.analysis.calibration.load import Calibration
@@ -90,6 +94,17 @@ CHOICE: dict[str, Any] = {
     },
 }
 
+PATHS = {
+    "study": {"name": "paths", "model": "stop"},
+    "parameters": {"k": 1.0, "k_n": 30.0, "gap": 0.5, "a0": 0.4, "omega": 1.0},
+    "branches": {
+        "along": {"omega": {"from": 0.5, "to": 2.0}},
+        "curves": {"a0": {"from": 0.1, "to": 2.0}},
+        "backbone": True,
+    },
+    "sweep": {"axes": {"c": [0.1, 0.2]}},
+}
+
 
 def plane(count: int) -> dict[str, Any]:
     """A study of `count` times five points over two axes, in shards of ten points."""
@@ -124,6 +139,8 @@ def put_ready(command: str, folder: Path) -> list[str]:
         return put_calibration(folder)
     if command == "optimise":
         return put_optimisation(folder)
+    if command == "branches":
+        return ["branches", write(folder / "paths.toml", PATHS), "--out", str(out)]
     studies: dict[str, dict[str, Any]] = {
         "boundary": BOUNDARY,
         "convergence": CONVERGENCE,
@@ -198,6 +215,35 @@ def fake_searches(optimisation: Optimisation, _request: object = None, _tell: ob
     return OptimisationResult(optimisation, evaluator, scales, [best], visits, front=front)
 
 
+def fake_motions(study: Branching, row: int, values: Sequence[float], size: float = 1.0) -> Any:
+    """Stands in for a branch, or a curve: motions at some values of the parameters that change, with numbers of about one size."""
+    count = len(values)
+    names = [name for name in branching.observables(study) if name != "stability"]
+    observables = {name: size * (1.0 + np.arange(count)) for name in names}
+    observables |= {name: np.zeros(count) for name, each in branching.observables(study).items() if each.kind == "word"}
+    kinds = ["", "fold", "grazing", "flip"]
+    return SimpleNamespace(
+        row=row, periods=1, origin="steady motion", parent=-1, ends=("bound", "lost"), value=np.array(values), kind="fold", branch=row,
+        kinds=[kinds[place % 4] for place in range(count)], y=size * np.ones((count, 2)), x=size * np.ones(count),
+        multipliers=size * np.full((count, 2), 0.5 + 0.1j), stable=np.arange(count) % 2 == 0,
+        passages=dict.fromkeys(range(2, count, 4), "ends"), points=SimpleNamespace(observables=observables),
+    )  # fmt: skip
+
+
+def fake_blocks(study: Branching, number: int, values: Sequence[float] = (0.6, 0.9, 1.2, 1.5, 1.8), size: float = 1.0) -> dict[str, Any]:
+    """Stands in for the branches of a block, one for each point of the study, and a curve of special points for each."""
+    first = number * branching.BLOCK
+    points = study.config.design.points(first, min(first + branching.BLOCK, study.config.design.count))
+    found = [fake_motions(study, row, values, size) for row in range(points.count if len(values) else 0)]
+    tables = {branching.FOLDER: branching.block_table(study, points, found)}
+    if study.second is not None:
+        curves = [fake_motions(study, row, values, size) for row in range(len(found))]
+        for curve in curves:
+            curve.value = np.stack([curve.value, curve.value / 2.0], axis=1)
+        tables[branching.CURVES] = branching.curve_table(study, points, found, curves)
+    return tables
+
+
 def fake_trace(*_: object, **__: object) -> tuple[dict[str, np.ndarray], float]:
     """Stands in for a trace of the exact engine."""
     times = np.linspace(0.0, 1.0, 50)
@@ -217,6 +263,7 @@ def install(patch: pytest.MonkeyPatch) -> FakeKernels:
     patch.setattr(traces, "trace_run", fake_trace)
     patch.setattr(analysis, "carry_out", fake_fit)
     patch.setattr(searches, "carry_out", fake_searches)
+    patch.setattr(following, "block_tables", fake_blocks)
     return fake
 
 

@@ -134,6 +134,14 @@ def test_a_block_with_a_gap_is_computed_again(tmp_path: Path) -> None:
         assert results.is_there(study, tmp_path, 0) == there, gap
 
 
+def test_a_value_of_the_parameter_that_changes_has_no_say(tmp_path: Path) -> None:
+    started = load({**STUDY, "parameters": {**STUDY["parameters"], "mu": 0.2}})
+    complete(tmp_path, started)
+    results.begin(started, tmp_path)
+    results.finish(started, tmp_path)
+    assert results.digest(results.read(tmp_path).branching) == results.digest(load(STUDY)) == results.digest(started)
+
+
 def test_one_process_at_a_time_writes_branches(tmp_path: Path) -> None:
     with hold(tmp_path), pytest.raises(sweep.ConfigError, match="is being written by process"):
         analysis.carry_out(load(STUDY), tmp_path)
