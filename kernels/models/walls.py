@@ -109,12 +109,44 @@ REGIME_AT_STOPS = Quantity("regime", "",
     "has impacts, has trains of 5 or more impacts within a period that come ever slower and sooner, or the motion has no period up to 16",
     kind="word", words=(*REGIMES, *STOP_REGIMES))  # fmt: skip
 
-WALL_STATISTICS = (*RUBBING_STATISTICS, *statistics_of("wall_force", "N", "force of the wall (0 where it does not push)", r"F_\mathrm{*}"))
+WALL_STATISTICS = (
+    *RUBBING_STATISTICS,
+    *statistics_of(
+        "wall_force", "N", "force of the wall, or of both sides or walls together, without sign (0 where none pushes),", r"F_\mathrm{*}"
+    ),
+)
 
 SECOND_BODY = (
     Quantity("x_end_2", "m", "displacement of the second body at the end of the run, or of the steady window; 0 where there is none"),
     Quantity("v_end_2", "m/s", "velocity of the second body at the end of the run, or of the steady window; 0 where there is none"),
 )  # fmt: skip
+
+_OF_TWO = {
+    **dict.fromkeys(("x_end", "v_end"), "of the first of two bodies"),
+    **dict.fromkeys(
+        (
+            "first_contact_velocity",
+            "rebound_velocity",
+            "return_time",
+            "poincare_x",
+            "poincare_v",
+            "x_mean",
+            "x_rms",
+            "x_std",
+            "x_min",
+            "x_max",
+            "v_rms",
+        ),
+        "of two bodies, of the first less the second",
+    ),
+    **dict.fromkeys(("multiplier_1", "multiplier_2"), "of two bodies, of the motion of the first less the second"),
+}  # whose motion it is where there is a second body; all else is of the wall between them, or of friction, which two bodies do not have
+
+
+def of_two(observables: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
+    """The observables of a model that may have a second body: their descriptions say whose motion they have."""
+    return tuple(replace(q, description=f"{q.description}; {_OF_TWO[q.name]}") if q.name in _OF_TWO else q for q in observables)
+
 
 SIDES_RULE = Rule(("gap", "sides"), "between two walls the gap must not be negative",
                   lambda p, _s: (np.asarray(p["sides"]) > 1.0) & (np.asarray(p["gap"]) < 0.0),
@@ -246,14 +278,16 @@ STOP = Model(
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     f"F = max(0, k_n (x - gap) + c_n v) for x >= gap{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
-    observables=(
-        *SHOCK_OBSERVABLES,
-        *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
-        *WORN_OBSERVABLES,
-        *WALL_STATISTICS,
-        *links.OBSERVABLES,
-        *RUN_OBSERVABLES,
-        *SECOND_BODY,
+    observables=of_two(
+        (
+            *SHOCK_OBSERVABLES,
+            *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
+            *WORN_OBSERVABLES,
+            *WALL_STATISTICS,
+            *links.OBSERVABLES,
+            *RUN_OBSERVABLES,
+            *SECOND_BODY,
+        )
     ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),
@@ -268,16 +302,18 @@ BUCKLING_WALL = Model(
     name="buckling_wall",
     description=f"a mass that hits a wall which buckles: elastic up to f_crit, then plastic along a plateau, a softening and f_post{ALONG}",
     parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, *BUCKLING_PARAMETERS, *WEAR_LAW, *TIME),
-    observables=(
-        *SHOCK_OBSERVABLES,
-        *BUCKLING_OBSERVABLES,
-        *SHAKEDOWN,
-        *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
-        *WORN_OBSERVABLES,
-        *WALL_STATISTICS,
-        *links.OBSERVABLES,
-        *RUN_OBSERVABLES,
-        *SECOND_BODY,
+    observables=of_two(
+        (
+            *SHOCK_OBSERVABLES,
+            *BUCKLING_OBSERVABLES,
+            *SHAKEDOWN,
+            *(REGIME_AT_STOPS if q.name == REGIME_AT_STOPS.name else q for q in WEAR_OBSERVABLES),
+            *WORN_OBSERVABLES,
+            *WALL_STATISTICS,
+            *links.OBSERVABLES,
+            *RUN_OBSERVABLES,
+            *SECOND_BODY,
+        )
     ),
     schemes=tuple(SCHEMES),
     penalty=("k_t", "c_t"),

@@ -7,6 +7,13 @@ from typing import NamedTuple
 from kernels.numerics.numbers import Array
 
 
+class Brief(NamedTuple):
+    """What the steps of a scheme leave open: an excursion that comes no farther than a way [m], at an initial speed no higher [m/s]."""
+
+    way: Array
+    speed: Array
+
+
 class Within(NamedTuple):
     """The part of a stretch of time that lies in the window.
 
@@ -41,6 +48,8 @@ class Push(NamedTuple):
         rounded: depth that rounding may decide [m] (`impacts.rounded`).
         within: the part in the window; None if no part is in the window.
         left_time: when the mass leaves the wall [s], where that need not be `time`; else None.
+        arrival: speed into the nearer wall at the start of the step [m/s]. brief: what the steps leave open (see `Brief`). Both are
+            None where nothing is left open.
     """
 
     time: Array
@@ -57,3 +66,5 @@ class Push(NamedTuple):
     rounded: Array | float
     within: Within | None = None
     left_time: Array | None = None
+    arrival: Array | None = None
+    brief: Brief | None = None

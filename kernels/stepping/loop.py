@@ -39,6 +39,7 @@ from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
 from kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
+from kernels.stepping.step_control import ByError
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -221,7 +222,9 @@ def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
         control = cast("Control", stepper.control).start(x, v, setup.excitation.largest * setup.body.by_mass, setup.h)
         none = zero.astype(jnp.float64)
         clock = Timed(none, none, setup.h + zero, none, none, control, of_type(_failure(setup), zero))
-    sums = StepSums(observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"]))
+    sums = StepSums(
+        observe_friction.init(zero, setup.body.friction), observe_wall.init(setup.body, state, setup.p["window_start"], stepper.degree == 1)
+    )
     sums = sums._replace(links=observe_links.init(setup.body))
     if setup.instants is not None or setup.statistics:
         sums = sums._replace(watched=observe_statistics.init(setup.body, setup.instants, setup.statistics))
@@ -480,7 +483,8 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         rubs, slips = observe_friction.along(setup.body.friction, against, slid)
         part = part._replace(rubbed=rubs, within=slips)
     span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
-    sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course)
+    unsure = limits.tolerance * verdict.after[0] if isinstance(control, ByError) else None
+    sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course, unsure)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest
@@ -548,15 +552,18 @@ def _settled(setup: StepSetup, trial: Trial) -> Trial:
 def _observe(
     stepper: Stepper, setup: StepSetup, run: StepRun,
     trial: Trial, part: observe_friction.SlipPart, since: Array, h: Array, bounds: observe_wall.WindowPart,
-    course: Polynomial | None = None,
+    course: Polynomial | None = None, unsure: Array | None = None,
 ) -> StepSums:  # fmt: skip
-    """Sums after a step of `h` [s] from the time `since` [s], along a `course` if that is curved. `part` is in the window, by `bounds`."""
+    """Sums after a step of `h` [s] from the time `since` [s], along a `course` if that is curved. `part` is in the window, by `bounds`.
+
+    For `unsure` see `observe_wall.update`.
+    """
     belt = setup.body.friction.belt
     speed = trial.state.v if belt is None else trial.state.v - belt
     friction = observe_friction.update(run.sums.friction, run.state.memory.friction, trial.state.memory.friction, speed, part)
     before = run.state
     if stepper.undamped:
         before = before._replace(a=before.a - setup.body.drag * before.v)
-    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, before, trial.state, since, h, bounds, course)
+    shocks = observe_wall.update(run.sums.shocks, setup.body.walls, before, trial.state, since, h, bounds, course, unsure)
     links = observe_links.update(run.sums.links, setup.body, run.state, trial.state, trial.moved, h, bounds, course is not None)
     return StepSums(friction, shocks, links=links, totals=run.sums.totals)

@@ -15,7 +15,7 @@ from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array, choice
 from kernels.numerics.tangents import with_tangent_of
 from kernels.observables import impacts
-from kernels.observables.push import Push, Within
+from kernels.observables.push import Brief, Push, Within
 from kernels.stepping import dense_output, saltation
 from kernels.stepping.dense_output import Polynomial
 from kernels.stepping.scheme import Body, StepState
@@ -28,16 +28,17 @@ class WindowPart(NamedTuple):
     end: Array | float
 
 
-def init(body: Body, state: StepState, window_start: Array) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall at t = 0, where the oscillator is in `state`."""
+def init(body: Body, state: StepState, window_start: Array, lines: bool = False) -> tuple[impacts.Shock, ...]:
+    """The sums of each wall at t = 0, where the oscillator is in `state`. `lines`: whether the scheme is one of straight lines."""
     walls = zip(body.walls, state.memory.walls, strict=True)
-    return tuple(
+    shocks = tuple(
         impacts.init(
             0.0 * body.one, compression(wall, state.x), state.v, _side(wall, state.x), crush.buckled > 0.0, window_start,
             first=_side(wall, state.x) == wall.stands, rounded=wall.rounded,
         )
         for wall, crush in walls
     )  # fmt: skip
+    return tuple(shock._replace(brief=impacts.none_brief(shock.deepest)) for shock in shocks) if lines else shocks
 
 
 def update(
@@ -49,6 +50,7 @@ def update(
     h: Array,
     part: WindowPart | None,
     course: Polynomial | None = None,
+    unsure: Array | None = None,
 ) -> tuple[impacts.Shock, ...]:
     """The sums of each wall after a step of `h` [s] from the time `since` [s].
 
@@ -56,9 +58,21 @@ def update(
         shocks: the sums before. walls: of the body. before, after: its states at the ends of the step.
         part: the part of the step in the window; None for none. course: displacement over the step (see `dense_output.motion`) [m];
             None for straight lines.
+        unsure: what the displacement lacks by the tolerance of the scheme [m]; None without a tolerance.
     """
+
+    def pushed(sums: impacts.Shock, wall: Wall, was: Crush, now: Crush) -> Push:
+        found = push(wall, before, after, was, now, since, h, part, course)
+        if unsure is not None:
+            return found._replace(brief=Brief(unsure, unsure))
+        if sums.brief is None:
+            return found
+        outside = compression(wall, after.x, after.rest) <= 0.0
+        change = h * jnp.minimum(jnp.abs(before.a), jnp.abs(after.a))
+        return found._replace(arrival=_side(wall, before.x) * before.v, brief=impacts.brief(sums.brief, outside, change, h))
+
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
-    return tuple(impacts.update(sums, push(wall, before, after, was, now, since, h, part, course)) for sums, wall, was, now in every)
+    return tuple(impacts.update(each[0], pushed(*each)) for each in every)
 
 
 def _side(wall: Wall, x: Array) -> Array:

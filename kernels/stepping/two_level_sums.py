@@ -7,7 +7,7 @@ In float32 a sum of 10^5 small numbers has a relative error of up to 10^-3, of o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 
@@ -52,11 +52,11 @@ def _nothing(sums: Mapping[str, Array | None], names: tuple[str, ...]) -> dict[s
     return {name: jnp.zeros_like(value, jnp.float64) for name in names if (value := sums[name]) is not None}
 
 
-def _anew(sums: Mapping[str, Array], totals: dict[str, Array]) -> dict[str, Array]:
+def _anew(sums: Mapping[str, Array], totals: dict[str, Array]) -> dict[str, Any]:
     """0 of the sums' own type for each sum that has a total."""
     return {name: jnp.zeros_like(sums[name]) for name in totals}
 
 
-def _all(sums: Mapping[str, Array], totals: dict[str, Array]) -> dict[str, Array]:
+def _all(sums: Mapping[str, Array], totals: dict[str, Array]) -> dict[str, Any]:
     """Each total plus its sum."""
     return {name: total + sums[name] for name, total in totals.items()}

@@ -53,3 +53,23 @@ def test_traced_numbers_and_arrays_pass_whatever_their_values():
         return a0
 
     traced(1.0)
+
+
+@pytest.mark.parametrize("model", ["stop", "buckling_wall"])
+def test_every_motion_of_a_model_with_two_bodies_says_whose_it_is(model):
+    apart = (
+        "wall",
+        "slip",
+        "wear",
+        "worn",
+        "drift",
+        "link",
+        "second body",
+    )  # of what is between the bodies, or of friction, or of the second
+    for q in MODELS[model].observables:
+        if q.unit in ("m", "m/s") and not any(word in f"{q.name} {q.description}" for word in apart):
+            assert "two bodies" in q.description, q.name
+    said = {q.name: q.description for q in MODELS[model].observables}
+    assert said["x_end"].endswith("of the first of two bodies")
+    # at 0.1 m and 1 m/s, and at 0.3 m and 0.25 m/s, they are 0.2 m apart and meet at 0.75 m/s
+    assert said["first_contact_velocity"].endswith("of two bodies, of the first less the second")

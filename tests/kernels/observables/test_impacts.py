@@ -132,15 +132,25 @@ STIFF = np.linspace(50.0, 500.0, 12)
 OSCILLATOR = {"m": 1.0, "k": 1.0, "x0": -1.0, "k_n": 100.0, "normal_force": 0.0, "end": 10.0 * math.pi}
 
 
+COARSE = {"euler": {"step": 1e-2}, "devogelaere": {"step": 1e-2}, "rk32": {"tolerance": 1e-4}, "rk54": {"tolerance": 1e-3}}
+
+
 @pytest.mark.slow
-@pytest.mark.long_cases("*-2")
+@pytest.mark.long_cases("*-2", "rk*", "adapt1*", "devogelaere*")
 @pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "rk54"])
+@pytest.mark.parametrize("scheme", ["exact", "euler", "devogelaere", "rk32", "rk54", "adapt1", "adapt2"])
 def test_a_weight_laid_on_a_spring_hits_it_once_though_it_comes_back_to_the_face(scheme, sides):
-    p = {"k_n": STIFF, "gap": 0.0, "sides": sides, "load": 1.0, "end": 20.0, "normal_force": 0.0}
-    found = run(scheme, p, count=12)
-    assert found["impacts"].tolist() == [1.0] * 12
-    assert (found["first_contact_time"] == 0.0).all()
+    # and a mass that turns just at a face hits it never; adapt1, whose displacement is off by 2 %, presses it
+    rows = {"k_n": [*STIFF, 100.0], "gap": [0.0] * 12 + [1.0], "load": [1.0] * 12 + [0.0], "x0": [0.0] * 12 + [-1.0]}
+    p = {name: np.array(values) for name, values in rows.items()} | {"k": np.array([0.0] * 12 + [1.0])}
+    p |= {"sides": sides, "end": 10.0 * math.pi, "normal_force": 0.0}
+    for pace in ({}, COARSE.get(scheme)):
+        if pace is None:
+            continue
+        found = run(scheme, p | pace, count=13)
+        assert found["impacts"][:12].tolist() == [1.0] * 12
+        assert (found["first_contact_time"][:12] == 0.0).all()
+        assert scheme == "adapt1" or found["impacts"][12] == 0.0
 
 
 @pytest.mark.slow
