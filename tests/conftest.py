@@ -23,6 +23,9 @@ if "TEST_PROGRAMS" not in os.environ:
     os.environ["TEST_PROGRAMS"] = tempfile.mkdtemp(prefix="tribosweep-tests-")
     atexit.register(shutil.rmtree, os.environ["TEST_PROGRAMS"], ignore_errors=True)
 os.environ["XDG_CACHE_HOME"] = os.environ["TEST_PROGRAMS"]
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # each process that tests start would compile all modules, in 3 s
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="tribosweep-bytecode-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 from kernels.batch import compile as programs  # noqa: E402
 from kernels.runtime import jax_setup, program_cache  # noqa: E402

@@ -7,6 +7,7 @@ of friction), or in between.
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import zlib
@@ -232,6 +233,7 @@ def every_setting() -> list[Setting]:
     return [each for each in dict.fromkeys(found) if possible(each)]
 
 
+@functools.cache
 def drawn(seed: int, count: int) -> list[Setting]:
     """Some settings, of which each model and each scheme has some."""
     left, found = random.Random(seed).sample(every_setting(), len(every_setting())), []

@@ -201,7 +201,7 @@ MOTIONS: dict[str, tuple[tuple[float, ...], float]] = {  # values of the paramet
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("end", MOTIONS)
+@pytest.mark.parametrize("end", [end if end == "none" else pytest.param(end, marks=pytest.mark.slow) for end in MOTIONS])
 def test_few_branches_are_a_result_or_a_sentence(end: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path) -> None:
     scenarios.install(monkeypatch)
     values, size = MOTIONS[end]
