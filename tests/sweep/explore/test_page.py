@@ -150,6 +150,7 @@ def test_a_click_on_a_cell_shows_its_row_and_trace(browser: Browser, address: st
     assert not browser.complaints()
 
 
+@pytest.mark.slow
 def test_other_columns_can_be_chosen_and_filters_stay(browser: Browser, address: str, small: SmallRun) -> None:
     open_page(browser, address)
     browser.run("const v = board.views.find(({ key }) => key === 'mu'); v.set([[0, 9]]); v.place()")

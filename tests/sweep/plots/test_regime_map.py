@@ -62,7 +62,11 @@ def test_a_map_is_drawn_beside_its_run_or_where_it_is_wanted(fake: FakeKernels, 
 
 
 @pytest.mark.parametrize(
-    "options", [["--color", "none"], ["--color", "slip_phases"], ["--log"], ["--color", "drift", "--x", "mu", "--log"]]
+    "options",
+    [
+        *(pytest.param(options, marks=pytest.mark.slow) for options in (["--color", "none"], ["--color", "slip_phases"], ["--log"])),
+        ["--color", "drift", "--x", "mu", "--log"],
+    ],
 )
 def test_every_way_to_shade_is_drawn(fake: FakeKernels, tmp_path: Path, options: list[str]) -> None:
     directory = grid(tmp_path / "a", {"omega": {"from": 1.0, "to": 100.0, "count": 9, "spacing": "log"}, "mu": MU}, parameters={"k": 1.0})

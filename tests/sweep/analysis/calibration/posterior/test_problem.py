@@ -26,7 +26,7 @@ LAWS = [
 
 
 @pytest.mark.parametrize(("law", "numbers", "known"), LAWS, ids=[law for law, *_ in LAWS])
-@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("logarithmic", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_priors_are_those_of_scipy_truncated_to_the_bounds(law, numbers, known, logarithmic):
     lower, upper = 0.6, 2.2
     one = Sampled("k", "N/m", lower, upper, logarithmic, law, tuple(numbers.items()))
