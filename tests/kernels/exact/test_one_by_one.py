@@ -6,11 +6,13 @@ import math
 
 import jax
 import numpy as np
+import pytest
 
 import kernels
 from kernels.reference.transient import wear_power
 
 
+@pytest.mark.slow
 def test_a_thousand_oscillators_run_one_at_a_time_agree_with_the_event_by_event_transient() -> None:
     run = jax.jit(lambda a0: kernels.simulate("rubbing_mass", {"a0": a0, "mu": 0.1, "window_start": 4.0})["wear_power"])
     amplitudes = 15.0 * (1.0 + np.random.default_rng(1).uniform(-1e-3, 1e-3, 1000))

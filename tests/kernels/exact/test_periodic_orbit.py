@@ -285,6 +285,7 @@ def test_a_row_does_not_depend_on_its_neighbours() -> None:
         np.testing.assert_array_equal(part[name], values[order], err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_fixed_window_has_no_period(solve: Solve) -> None:
     assert solve([{"a0": 15.0, "mu": 0.1}])["period"].tolist() == [0.0]
 

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from kernels.observables.turning import upward, with_extremes
 
@@ -18,6 +19,7 @@ def test_the_extremes_of_a_cubic_are_exact():
     np.testing.assert_allclose(turns, [height, -height], atol=1e-14)
 
 
+@pytest.mark.slow
 def test_extremes_of_a_sine_are_of_fourth_order():
     errors = []
     for points in (12, 24):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import mpmath
 import numpy as np
+import pytest
 
 from kernels.numerics.elementary import sincos
 from kernels.segments.damped import Damped
@@ -16,6 +17,7 @@ from tests.oracle.linear_motion import Motion as ExactMotion
 COUNT = 20
 
 
+@pytest.mark.slow
 def test_the_series_is_exact_to_rounding_over_its_longest_stretch() -> None:
     rng = np.random.default_rng(3)
     omega, alpha, angle = 10.0 ** rng.uniform(-1.0, 1.0, COUNT), rng.normal(size=COUNT), rng.uniform(0.0, 6.0, COUNT)

@@ -116,6 +116,7 @@ def test_limits_are_typed_by_keyboard(browser: Browser, address: str, small: Sma
     assert not browser.complaints()
 
 
+@pytest.mark.slow
 def test_a_range_drops_rows_without_a_value_even_around_all_values(browser: Browser, small: SmallRun) -> None:
     least = float(small.table["wear_power"].min())
     with serving(small.directory) as (address, rows):

@@ -79,6 +79,7 @@ def test_a_normal_posterior_has_its_mean_covariance_and_evidence() -> None:
     assert found.log_evidence_std < 0.1
 
 
+@pytest.mark.slow
 def test_the_evidence_is_unbiased() -> None:
     """The mean of the estimates themselves, not of their logarithms, is the evidence."""
     target = Normal(np.array([0.5]), np.array([[0.04]]))
