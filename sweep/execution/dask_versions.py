@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -46,6 +45,7 @@ def versions_in(answer: Mapping[str, str]) -> dict[str, str]:
 
 def ask_workers(client: Any, addresses: Iterable[str]) -> dict[str, Answer]:
     """Ask workers side by side for their software; a worker that does not answer delays no other one."""
+    import asyncio
 
     async def ask(address: str) -> Answer:
         try:
