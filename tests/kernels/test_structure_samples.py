@@ -67,7 +67,8 @@ def test_derivatives_are_those_of_the_steps_taken(scheme: str, obstacle: str, na
     given = {**(FLAT if flat else GIVEN | ALONG_Y), "c_n": 0.0, "c_t": 0.0}  # with dampers derivatives follow the instants of entries
     model = rod(obstacle, "x" if flat else "xy").model
     times = np.linspace(0.001, 0.03, 30)
-    compared = ("normal_force[ring]", "x[centre]", "impulse[ring]", "normal_force_peak[ring]", *(() if flat else ("wear_power[ring]",)))
+    # not wear_power, whose derivative follows the end of slip: by k_n 1.54e-5, differences over many steps 1.55e-5, within one 2.75e-5
+    compared = ("normal_force[ring]", "x[centre]", "impulse[ring]", "normal_force_peak[ring]")
 
     @jax.jit
     def run(values: Any) -> dict[str, Any]:
