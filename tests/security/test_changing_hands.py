@@ -7,7 +7,7 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -169,14 +169,13 @@ def test_of_two_calibrations_in_one_directory_one_writes_and_the_other_says_who(
 
 
 @pytest.fixture
-def studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+def studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The files of `STUDIES`; their physics have stand-ins."""
     (tmp_path / "slides.csv").write_text("a0,wear_power\n3.0,1.0\n4.0,2.0\n5.0,3.0\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.MonkeyPatch.context() as patch:
-        install(patch)
-        patch.setattr(branching, "block_tables", lambda study, number: {"points": block_table(study, points_of(study, number), [])})
-        yield {command: write_toml(tmp_path / f"{command}.toml", study) for command, study in STUDIES.items()}
+    install(monkeypatch)  # of the test itself, which replaces some stand-ins once more: all are undone in reverse
+    monkeypatch.setattr(branching, "block_tables", lambda study, number: {"points": block_table(study, points_of(study, number), [])})
+    return {command: write_toml(tmp_path / f"{command}.toml", study) for command, study in STUDIES.items()}
 
 
 def points_of(study: Any, number: int) -> Any:
