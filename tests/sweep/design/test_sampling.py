@@ -96,9 +96,9 @@ def test_a_shard_of_a_billion_points_takes_the_time_of_one_shard() -> None:
         made.points(0, 131_072)  # loads scipy
         seconds = []
         for number in (0, 3_000, 7_628):
-            start = time.perf_counter()
+            start = time.process_time()
             points = made.points(number * 131_072, (number + 1) * 131_072)
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.process_time() - start)
             assert points.count == 131_072
         assert max(seconds) < 0.5, kind  # 0.02 s; skipping 10^9 points one by one takes ten
 

@@ -84,9 +84,9 @@ def test_a_longer_design_begins_with_the_same_points(kind: str) -> None:
 def test_a_shard_of_a_huge_design_takes_the_time_of_one_shard() -> None:
     for made in (Saltelli(UNIT, 2**37, 1), Morris(UNIT, 10**11, 1), Fast(UNIT, 10**10 + 1, 1), Halton(UNIT, 10**12, 1)):
         made.points(0, 8192)
-        start = time.perf_counter()
+        start = time.process_time()
         assert made.points(made.count - 8192, made.count).count == 8192
-        assert time.perf_counter() - start < 0.5, made  # 0.02 s
+        assert time.process_time() - start < 0.5, made  # 0.02 s
 
 
 def test_parameters_of_a_study_reach_the_design() -> None:

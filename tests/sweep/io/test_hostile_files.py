@@ -18,7 +18,7 @@ from sweep.io.text import visible, visible_json
 from sweep.io.toml import parse_toml, text
 
 Captured = pytest.CaptureFixture[str]
-SOON = 10.0  # s
+SOON = 10.0  # s of processor time
 CALIBRATION = """
 [study]
 model = "stop"
@@ -51,9 +51,9 @@ def refused(folder: Path, name: str, user: str, capsys: Captured, *more: str) ->
     if sections:
         study = folder / "study.toml"
         study.write_text(sections.replace("FILE", name))
-    begun = time.monotonic()
+    begun = time.process_time()
     assert main([command, str(study), *more, "--out", str(folder / "out")]) == 2
-    assert time.monotonic() - begun < SOON
+    assert time.process_time() - begun < SOON
     said = capsys.readouterr().err
     assert len(said) < 40_000
     assert "Traceback" not in said
