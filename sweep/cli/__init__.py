@@ -27,6 +27,7 @@ def console() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
     open_closed_streams()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read what each installed package is, for some 40 ms
     from sweep.cli.process import console
 
     console()

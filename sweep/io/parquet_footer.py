@@ -3,32 +3,70 @@
 Where the footer contradicts itself, `RowGroupMetaData.column` of pyarrow raises an exception of C++ that ends the process. Thrift's compact
 protocol: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md; numbers of fields: parquet.thrift in
 https://github.com/apache/parquet-format.
+
+What is accepted here is read by Thrift in the same way: a known field has the kind that Parquet gives it (Thrift would skip it otherwise),
+no field occurs twice, numbers fit their width, a structure ends with a byte of 0, and the footer ends where the file says.
 """
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-TAIL = 8  # bytes at the end of a file: the length of its footer, and a mark
+TAIL = 8  # bytes at the end of a file: the length of its footer, and MAGIC
+MAGIC = b"PAR1"
+SIGNATURE = 28  # bytes behind a footer that is signed
 MOST_CHUNKS = 100_000  # in a file, each of which takes about 20 microseconds to look at
-MOST_FIELD = 1000  # number of a field; Parquet has less than 20 in a structure
-BINARY, LIST, SET, MAP, STRUCT = 8, 9, 10, 11, 12  # kinds of values; 1 and 2 are true and false, 3 a byte, 4 to 6 integers, 7 a double
-I32, I64 = 5, 6
-GROUPS, CHUNKS, OF_CHUNK, KIND, VALUES, STATISTICS, SIZES = 4, 1, 3, 1, 5, 12, 16  # fields
+MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE of them; a chunk has about a hundred
+STRUCTURE = 4
+MOST_DEPTH = 24  # of structures and lists in each other; Parquet has 9
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12  # kinds of values
+WIDTHS = {I16: 16, I32: 32, I64: 64}  # bits of an integer
+FIXED = {TRUE: 1, FALSE: 1, BYTE: 1, DOUBLE: 8}  # bytes of a value that is in a list
+GROUPS, ALGORITHM, CHUNKS, OF_CHUNK, KIND, SIZE, VALUES, STATISTICS, SIZES = 4, 8, 1, 3, 1, 6, 5, 12, 16  # fields
 ENCRYPTED = frozenset({8, 9})  # fields of a chunk
-LISTS = {  # field -> kind of what it lists, of a file, a group of rows, a chunk, its sizes
-    "file": {2: STRUCT, GROUPS: STRUCT, 5: STRUCT, 7: STRUCT},
-    "group": {CHUNKS: STRUCT, 4: STRUCT},
-    "chunk": {2: I32, 3: BINARY, 8: STRUCT, 13: STRUCT},
-    "sizes": {2: I64, 3: I64},
+
+# Number of a field -> its kind, and what it lists or has as fields, None if that is passed over.
+Shape = dict[int, tuple[int, Any]]
+STATISTICS_SHAPE: Shape = dict.fromkeys((1, 2, 5, 6), (BINARY, None)) | {3: (I64, None), 4: (I64, None), 7: (TRUE, None), 8: (TRUE, None)}
+SIZES_SHAPE: Shape = {1: (I64, None), 2: (LIST, (I64, None)), 3: (LIST, (I64, None))}
+PLACES_SHAPE: Shape = {1: (STRUCT, None), 2: (LIST, (I32, None))}  # statistics of geometry
+DATA_SHAPE: Shape = {
+    **dict.fromkeys((VALUES, SIZE, 7, 9, 10, 11, 14), (I64, None)), KIND: (I32, None), 2: (LIST, (I32, None)), 3: (LIST, (BINARY, None)),
+    4: (I32, None), 8: (LIST, (STRUCT, None)), STATISTICS: (STRUCT, STATISTICS_SHAPE), 13: (LIST, (STRUCT, None)), 15: (I32, None),
+    SIZES: (STRUCT, SIZES_SHAPE), 17: (STRUCT, PLACES_SHAPE),
+}  # fmt: skip
+CHUNK_SHAPE: Shape = {
+    1: (BINARY, None), 2: (I64, None), OF_CHUNK: (STRUCT, DATA_SHAPE), 4: (I64, None), 5: (I32, None), 6: (I64, None), 7: (I32, None),
+    8: (STRUCT, None), 9: (BINARY, None),
+}  # fmt: skip
+GROUP_SHAPE: Shape = {
+    CHUNKS: (LIST, (STRUCT, CHUNK_SHAPE)), 2: (I64, None), 3: (I64, None), 4: (LIST, (STRUCT, None)), 5: (I64, None), 6: (I64, None),
+    7: (I16, None),
+}  # fmt: skip
+FILE_SHAPE: Shape = {
+    1: (I32, None), 2: (LIST, (STRUCT, None)), 3: (I64, None), GROUPS: (LIST, (STRUCT, GROUP_SHAPE)), 5: (LIST, (STRUCT, None)),
+    6: (BINARY, None), 7: (LIST, (STRUCT, None)), ALGORITHM: (STRUCT, None), 9: (BINARY, None),
+}  # fmt: skip
+VALUE_WIDTHS = {
+    "BOOLEAN": 1,
+    "INT32": 4,
+    "INT64": 8,
+    "INT96": None,
+    "FLOAT": 4,
+    "DOUBLE": 8,
+    "BYTE_ARRAY": None,
+    "FIXED_LEN_BYTE_ARRAY": None,
 }
-WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": None, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": None, "FIXED_LEN_BYTE_ARRAY": None}
-TYPES = [*WIDTHS]  # physical types in the order of their numbers -> bytes of a value, or None where statistics do not matter
+TYPES = [*VALUE_WIDTHS]  # physical types in the order of their numbers -> bytes of a value, or None where statistics do not matter
 WRONG = "its footer contradicts itself"
+Groups = list[list[dict[int, Any]]]
+
+
+class FooterError(ValueError):
+    """A footer that is refused; the message is a clause that begins with "it" or "its"."""
 
 
 def fault(data: bytes, metadata: pq.FileMetaData, most_values: int) -> str:
@@ -41,128 +79,219 @@ def fault(data: bytes, metadata: pq.FileMetaData, most_values: int) -> str:
     Returns:
         A clause that begins with "it" or "its".
     """
-    if (count := metadata.num_row_groups * metadata.num_columns) > MOST_CHUNKS:
-        what = f"{metadata.num_row_groups:,} groups of rows of {metadata.num_columns:,} columns"
-        return f"it has {what}: at most {MOST_CHUNKS:,} chunks of columns are read"
-    start = len(data) - TAIL - int.from_bytes(data[-TAIL:-4], "little")
     try:
-        footer, _ = read_struct(data, start)
-        groups = listed(footer, "file").get(GROUPS, [])
-        chunks = [chunk for group in groups for chunk in listed(group, "group")[CHUNKS]]
-        if len(chunks) != count:
-            return WRONG
-        columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
-        known = [(each.physical_type, each.max_repetition_level + 1, each.max_definition_level + 1) for each in columns]
-        for place, chunk in enumerate(chunks):
-            if not is_sound(chunk, *known[place % len(known)]):
-                return WRONG
-            if (values := chunk[OF_CHUNK][VALUES]) > most_values:
-                return f"it has {values:,} values in a column: at most {most_values:,} are read"
-    except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError, struct.error):
-        return WRONG
+        if (count := metadata.num_row_groups * metadata.num_columns) > MOST_CHUNKS:
+            refuse_many(count)
+        check(groups_of(data), metadata, most_values)
+    except FooterError as error:
+        return str(error)
     return ""
 
 
-def is_sound(chunk: dict[int, Any], kind: str, repeated: int, defined: int) -> bool:
+def groups_of(data: bytes) -> Groups:
+    """The chunks of each group of rows, as number of a field -> value, by the footer at the end of a file.
+
+    Raises:
+        FooterError: Thrift would not read this footer, or read it otherwise; it is too long; chunks are encrypted.
+    """
+    start = len(data) - TAIL - int.from_bytes(data[-TAIL:-4], "little")
+    if len(data) < TAIL or start < 0 or data[-4:] != MAGIC:
+        raise FooterError(WRONG)
+    reader = Reader(data[start:-TAIL])
+    try:
+        footer, end = reader.structure(0, FILE_SHAPE, 0)
+        groups = [group.get(CHUNKS, []) for group in footer.get(GROUPS, [])]
+    except (IndexError, RecursionError):
+        raise FooterError(WRONG) from None
+    if reader.end - end != (SIGNATURE if ALGORITHM in footer else 0):
+        raise FooterError(WRONG)
+    if (count := sum(map(len, groups))) > MOST_CHUNKS:
+        refuse_many(count)
+    if any(not ENCRYPTED.isdisjoint(chunk) for group in groups for chunk in group):
+        raise FooterError("it has columns that are encrypted")
+    return groups
+
+
+def refuse_many(count: int) -> None:
+    """Raise a FooterError for too many chunks."""
+    raise FooterError(f"it has {count:,} chunks of columns: at most {MOST_CHUNKS:,} are read; write larger groups of rows")
+
+
+def check(groups: Groups, metadata: pq.FileMetaData, most_values: int) -> None:
+    """Compare the chunks with what pyarrow has read; FooterError if it cannot describe each of them, or one has too many values."""
+    columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
+    known = [(each.physical_type, each.max_repetition_level + 1, each.max_definition_level + 1) for each in columns]
+    if len(groups) != metadata.num_row_groups or any(len(group) != len(known) for group in groups):
+        raise FooterError(WRONG)
+    for group in groups:
+        for chunk, about in zip(group, known, strict=True):
+            if not is_sound(chunk.get(OF_CHUNK, {}), *about):
+                raise FooterError(WRONG)
+            if (values := chunk[OF_CHUNK][VALUES]) > most_values:
+                raise FooterError(f"it has {values:,} values in a column: at most {most_values:,} are read")
+
+
+def is_sound(about: dict[int, Any], kind: str, repeated: int, defined: int) -> bool:
     """Whether pyarrow can describe a chunk of a physical type whose repetition and definition have so many levels."""
-    about = chunk[OF_CHUNK]
-    listed(about, "chunk")
-    sizes = about.get(SIZES, {})
-    histograms = listed(sizes, "sizes")
-    statistics, width = about.get(STATISTICS, {}), WIDTHS[kind]
+    sizes, statistics, width = about.get(SIZES, {}), about.get(STATISTICS, {}), VALUE_WIDTHS.get(kind)
     ends = [statistics[number] for number in (1, 2, 5, 6) if number in statistics]
     return (
-        ENCRYPTED.isdisjoint(chunk)
-        and TYPES.index(kind) == about[KIND]
+        kind in TYPES
+        and about.get(KIND) == TYPES.index(kind)
+        and about.get(VALUES, -1) >= 0
+        and about.get(SIZE, -1) >= 0
         and (1 not in sizes or kind == "BYTE_ARRAY")
-        and len(histograms.get(2, ())) in (0, repeated)
-        and len(histograms.get(3, ())) in (0, defined)
+        and len(sizes.get(2, ())) in (0, repeated)
+        and len(sizes.get(3, ())) in (0, defined)
         and (width is None or {*map(len, ends)} <= {width})
     )
 
 
-def listed(fields: dict[int, Any], what: str) -> dict[int, list[Any]]:
-    """The lists of a structure; ValueError if one lists what it never does, since Arrow does not look at the kinds of what is listed."""
-    found: dict[int, list[Any]] = {}
-    for number, expected in LISTS[what].items():
-        if number in fields:
-            kind, found[number] = fields[number]
-            if kind != expected and found[number]:
-                raise ValueError(WRONG)
-    return found
+class Reader:
+    """Thrift's compact protocol over the bytes of a footer, each of which is read once; IndexError behind their end."""
 
+    def __init__(self, data: bytes) -> None:
+        """Begin at the first byte."""
+        self.data, self.end, self.left = data, len(data), MOST_PARTS
 
-def read_struct(data: bytes, at: int) -> tuple[dict[int, Any], int]:
-    """A structure as number of a field -> value, and the place behind it; ValueError or IndexError if it is none."""
-    fields: dict[int, Any] = {}
-    number = 0
-    while head := data[at]:
-        at += 1
-        if head > 15:
-            number += head >> 4
-        else:
-            number, at = read_integer(data, at)
-        if number in fields or not 0 <= number <= MOST_FIELD:
-            raise ValueError(WRONG)
-        kind = head & 15
-        if 3 < kind < 7 and (byte := data[at]) < 128:  # most fields are short integers
-            fields[number] = (byte >> 1) ^ -(byte & 1)
+    def spend(self, parts: int) -> None:
+        """Count values; FooterError if there are too many."""
+        self.left -= parts
+        if self.left < 0:
+            raise FooterError(f"its footer has more than {MOST_PARTS:,} values")
+
+    def structure(self, at: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
+        """The fields of a structure that its shape names, and the place behind it; FooterError or IndexError if it is none."""
+        data, number, count = self.data, 0, STRUCTURE
+        fields: dict[int, Any] = {}
+        while head := data[at]:
             at += 1
-        elif kind == BINARY and (at + 1 + (byte := data[at]) < len(data)) and byte < 128:
-            fields[number] = data[at + 1 : at + 1 + byte]
-            at += 1 + byte
-        elif kind < 3:
-            fields[number] = kind == 1
-        else:
-            fields[number], at = read_value(data, at, kind)
-    return fields, at + 1
+            count += 1
+            kind = head & 15
+            if head > 15:
+                number += head >> 4
+            else:
+                number, at = self.integer(at, I16)
+            if number not in shape:
+                at = self.behind(at, kind, depth)
+                continue
+            expected, inside = shape[number]
+            if number in fields or (kind != expected and (kind, expected) != (FALSE, TRUE)):
+                raise FooterError(WRONG)
+            if I16 <= kind <= I64:
+                if (byte := data[at]) < 128:  # most fields are short
+                    fields[number] = (byte >> 1) ^ -(byte & 1)
+                    at += 1
+                else:
+                    fields[number], at = self.integer(at, kind)
+            elif kind == BINARY:
+                first, at = self.text(at)
+                fields[number] = data[first:at]
+            elif kind == STRUCT and inside is not None:
+                fields[number], at = self.structure(at, inside, depth + 1)
+            elif kind == LIST:
+                fields[number], at = self.listed(at, inside, depth + 1)
+            else:
+                fields[number], at = None, self.behind(at, kind, depth)
+        self.spend(count)
+        return fields, at + 1
 
+    def listed(self, at: int, items: tuple[int, Shape | None], depth: int) -> tuple[list[Any], int]:
+        """The items of a list, None for those passed over, and the place behind it; errors as `structure`.
 
-def read_value(data: bytes, at: int, kind: int) -> tuple[Any, int]:
-    """A value of a kind, and the place behind it: lists as (kind, items), other texts than lists as bytes; errors as `read_struct`."""
-    if 3 < kind < 7:
-        return read_integer(data, at)
-    if kind == BINARY:
-        length, at = read_count(data, at)
-        if at + length > len(data):
-            raise ValueError(WRONG)
-        return data[at : at + length], at + length
-    if kind == STRUCT:
-        return read_struct(data, at)
-    if kind in (LIST, SET):
-        head, count, items = data[at], data[at] >> 4, []
-        at += 1
-        if count == 15:
-            count, at = read_count(data, at)
-        kind = head & 15
+        Arrow does not look at the kind of what is listed, so that it must be as expected.
+        """
+        (expected, shape), (kind, count, at) = items, self.head(at)
+        if kind != expected and count:
+            raise FooterError(WRONG)
+        if shape is None:
+            return [None] * count, self.behind_items(at, kind, count, depth)
+        found = []
         for _ in range(count):
-            item, at = read_struct(data, at) if kind == STRUCT else read_value(data, at, kind)
-            items.append(item)
-        return (kind, items), at
-    if kind in (1, 2, 3):
-        return data[at], at + 1
-    if kind == 7:
-        return None, at + 8
-    raise ValueError(WRONG)  # maps, which Parquet has not
+            item, at = self.structure(at, shape, depth)
+            found.append(item)
+        return found, at
 
-
-def read_count(data: bytes, at: int) -> tuple[int, int]:
-    """A whole number without sign, and the place behind it; errors as `read_struct`."""
-    value = data[at]
-    at += 1
-    if value < 128:
-        return value, at
-    value &= 127
-    for shift in range(7, 70, 7):
-        byte = data[at]
+    def head(self, at: int) -> tuple[int, int, int]:
+        """Kind and number of the items of a list, and the place of the first; FooterError if there cannot be so many."""
+        head = self.data[at]
         at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-    raise ValueError(WRONG)
+        count = head >> 4
+        if count == 15:
+            count, at = self.whole(at, 32)
+        if count > self.end - at:  # each takes a byte
+            raise FooterError(WRONG)
+        self.spend(count)
+        return head & 15, count, at
 
+    def behind(self, at: int, kind: int, depth: int) -> int:
+        """The place behind a value of a field; errors as `structure`."""
+        if kind in (TRUE, FALSE):  # the kind says which
+            return at
+        if kind == BINARY:
+            return self.text(at)[1]
+        if kind in (LIST, SET):
+            kind, count, at = self.head(at)
+            return self.behind_items(at, kind, count, depth + 1)
+        return self.behind_items(at, kind, 1, depth + 1)
 
-def read_integer(data: bytes, at: int) -> tuple[int, int]:
-    """A whole number with its sign, and the place behind it; errors as `read_struct`."""
-    value, at = read_count(data, at)
-    return (value >> 1) ^ -(value & 1), at
+    def behind_items(self, at: int, kind: int, count: int, depth: int) -> int:
+        """The place behind `count` values of a kind; errors as `structure`."""
+        if depth > MOST_DEPTH:
+            raise FooterError("its footer is nested too deeply")
+        if kind in FIXED:
+            at += FIXED[kind] * count
+        elif kind in WIDTHS:
+            for _ in range(count):
+                at = at + 1 if self.data[at] < 128 else self.whole(at, WIDTHS[kind])[1]
+        elif kind == STRUCT:
+            for _ in range(count):
+                at = self.behind_structure(at, depth)
+        elif kind in (BINARY, LIST, SET):
+            for _ in range(count):
+                at = self.behind(at, kind, depth)
+        elif count:
+            raise FooterError(WRONG)  # maps, which Parquet has not
+        if at > self.end:
+            raise FooterError(WRONG)
+        return at
+
+    def behind_structure(self, at: int, depth: int) -> int:
+        """The place behind a structure; errors as `structure`."""
+        data, parts = self.data, STRUCTURE
+        while head := data[at]:
+            at += 1
+            parts += 1
+            if head < 16:
+                _, at = self.integer(at, I16)
+            at = at + 1 if I16 <= head & 15 <= I64 and data[at] < 128 else self.behind(at, head & 15, depth)
+        self.spend(parts)
+        return at + 1
+
+    def text(self, at: int) -> tuple[int, int]:
+        """First byte of a text and the place behind it; errors as `structure`."""
+        length = self.data[at]
+        at += 1
+        if length > 127:
+            length, at = self.whole(at - 1, 32)
+        if length > self.end - at:
+            raise FooterError(WRONG)
+        return at, at + length
+
+    def whole(self, at: int, bits: int) -> tuple[int, int]:
+        """A whole number without sign, and the place behind it; FooterError if it has more bits."""
+        data, value = self.data, 0
+        for shift in range(0, bits, 7):
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                if value >> bits:
+                    break
+                return value, at
+        raise FooterError(WRONG)
+
+    def integer(self, at: int, kind: int) -> tuple[int, int]:
+        """A whole number with its sign, and the place behind it; FooterError if it has more bits than its kind."""
+        value, at = self.whole(at, WIDTHS[kind])
+        return (value >> 1) ^ -(value & 1), at

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.models.quantity import Quantity
-from sweep.io import parquet_footer
+from sweep.io import parquet_footer, system
 from sweep.io.csv_files import MOST_COLUMNS, read_csv
 from sweep.io.errors import Findings, Problem, advise, shorten
-from sweep.io.files import MEBIBYTE, require_regular
-from sweep.io.foreign import UnreadableError, guarded, guarded_items, words_of
+from sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
+from sweep.io.foreign import guarded, guarded_items, words_of
 from sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -41,19 +41,13 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    require_regular(path)
-    with guarded():
-        metadata = pq.read_metadata(path)
-        schema = metadata.schema.to_arrow_schema()
-    if len(schema.names) > MOST_COLUMNS:
-        raise OSError(errno.EFBIG, f"has {len(schema.names):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
-    if why := parquet_footer.fault(read_end(path, metadata.serialized_size + parquet_footer.TAIL), metadata, sys.maxsize):
-        raise UnreadableError(why)
-    rows = rows_of_a_piece(path, metadata)
+    metadata, groups = read_footer(path)
+    schema = metadata.schema.to_arrow_schema()
+    rows = rows_of_a_piece(path, metadata, groups)
     texts = [field.name for field in schema if is_text(field.type)]
 
     def pieces() -> Iterator[pa.Table]:
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts) as file:
             for batch in file.iter_batches(rows):
                 batch.validate(full=True)  # text may be no UTF-8
                 cells = [spelled_out(path, column, field) for column, field in zip(batch.columns, schema, strict=True)]
@@ -62,26 +56,52 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     return list(schema.names), guarded_items(pieces())
 
 
-def read_end(path: Path, size: int) -> bytes:
-    """The last bytes of a file."""
-    with path.open("rb") as file:
-        file.seek(-size, os.SEEK_END)
-        return file.read(size)
+def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
+    """What pyarrow reads of the end of a Parquet file, and its chunks, which pyarrow is not asked for.
+
+    Raises:
+        OSError, UnreadableError: it cannot be read, or its footer is refused.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size = require_regular(path).st_size
+    with os.fdopen(system.open_to_read(path), "rb") as file:
+        file.seek(max(0, size - parquet_footer.TAIL))
+        end = file.read(parquet_footer.TAIL)
+        length = int.from_bytes(end[:4], "little")
+        if MOST_FOOTER < length <= size:
+            raise OSError(errno.EFBIG, f"has a footer of {length:,} bytes: at most {MOST_FOOTER:,} are read", str(path))
+        if end[4:] == parquet_footer.MAGIC and length <= size - len(end):
+            file.seek(size - len(end) - length)
+            end = file.read(length) + end
+        else:
+            length = -1
+    with guarded():
+        if length < 0:
+            pq.read_metadata(path)  # which says why it is none
+        groups = parquet_footer.groups_of(end)
+        metadata = pq.read_metadata(pa.BufferReader(end))
+        columns = len(metadata.schema.to_arrow_schema())
+    if columns > MOST_COLUMNS:
+        raise OSError(errno.EFBIG, f"has {columns:,} columns: at most {MOST_COLUMNS:,} are read", str(path))
+    with guarded():
+        parquet_footer.check(groups, metadata, sys.maxsize)
+    return metadata, groups
 
 
-def rows_of_a_piece(path: Path, metadata: pq.FileMetaData) -> int:
+def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_footer.Groups) -> int:
     """How many rows of a Parquet file are read at once; OSError if a group of rows holds more than a piece may."""
     kinds = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     width = sum(max(8, kind.length or 0) for kind in kinds) + sum(8 * nodes_in(field.type) for field in metadata.schema.to_arrow_schema())
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place, kind in enumerate(kinds):
-            chunk, what = group.column(place), ""
-            if chunk.total_uncompressed_size > MOST_BYTES:
-                what = f"{chunk.total_uncompressed_size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
+    for number, group in enumerate(groups):
+        for chunk, kind in zip(group, kinds, strict=True):
+            about, what = chunk[parquet_footer.OF_CHUNK], ""
+            if (size := about[parquet_footer.SIZE]) > MOST_BYTES:
+                what = f"{size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
             most = MOST_WORDS if kind.physical_type == "BYTE_ARRAY" else MOST_NODES
-            if kind.max_repetition_level and chunk.num_values > most:
-                what = f"{chunk.num_values:,} nodes in a group of {group.num_rows:,} rows: at most {most:,} are read"
+            if kind.max_repetition_level and (nodes := about[parquet_footer.VALUES]) > most:
+                what = f"{nodes:,} nodes in a group of {metadata.row_group(number).num_rows:,} rows: at most {most:,} are read"
             if what:
                 name = shorten(kind.path.partition(".")[0])
                 raise OSError(errno.EFBIG, f"column {name} has {what}; write smaller groups of rows", str(path))

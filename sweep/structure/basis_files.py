@@ -20,6 +20,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from kernels.models.basis import AXES, MOST_MODES, Basis, too_many
+from sweep.io import parquet_footer
 from sweep.io.atomic import write_whole
 from sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
 from sweep.io.files import MEBIBYTE, read_bytes
@@ -242,6 +244,7 @@ def _parquet(path: Path) -> Basis:
     with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
         schema, groups = file.schema_arrow, range(file.metadata.num_row_groups)
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+        parquet_footer.check(parquet_footer.groups_of(data), file.metadata, sys.maxsize)
     for field in schema:
         if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
             raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
