@@ -92,7 +92,7 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
 
 def cut_where_known(problem: Problem, sides: Sequence[Sequence[Side]], new: Sequence[tuple[int, Side]]) -> None:
     """End sides of new branches (number, side) where they come to another branch, which may be behind a grazing."""
-    probes: list[tuple[int, int, int, int]] = []  # place in `new`, row, last row that is kept, number of the branch
+    probes: list[tuple[int, int, int | None, int]] = []  # place in `new`, row, grazing before it (None at an end), branch
     for place, (number, side) in enumerate(new):
         points = side.together()
         last = len(points) - 1
@@ -101,21 +101,21 @@ def cut_where_known(problem: Problem, sides: Sequence[Sequence[Side]], new: Sequ
             if away.size and i + away[0] < last:
                 probes.append((place, i + int(away[0]), i, number))
         if side.end not in (MERGES, GRAZING, CLOSED) and last > 0:
-            probes.append((place, last, last - 1, number))
+            probes.append((place, last, None, number))
     others = [(int(problem.row[number]), float(problem.periods[number])) for number, each in enumerate(sides) if each]
     probes = [one for one in probes if others.count((int(problem.row[one[3]]), float(problem.periods[one[3]]))) > 1]
     if not probes:
         return
     points = joined([new[place][1].point(row) for place, row, _, _ in probes])
     known = on_branches(problem, sides, problem, points, [number for _, _, _, number in probes])
-    for (place, row, kept, number), is_known in zip(reversed(probes), known[::-1], strict=True):
+    for (place, row, grazing, number), is_known in zip(reversed(probes), known[::-1], strict=True):  # the end of a side is its first
         side = new[place][1]
-        if is_known and kept == row - 1:  # it may have come to the other branch before, where they cross
+        if is_known and grazing is None:  # it may have come to the other branch before, where they cross
             rows = side.together().take(np.arange(1, row))
             before = on_branches(problem, sides, problem, rows, [number] * len(rows)) if len(rows) else np.zeros(0, dtype=bool)
             side.cut(int(np.flatnonzero(~before)[-1]) + 1 if not before.all() else 0)
-        elif is_known and kept < len(side.kinds):
-            side.cut(kept)
+        elif is_known and grazing is not None and grazing < len(side.kinds):
+            side.cut(grazing)
 
 
 def seen_before(problem: Problem, found: Sequence[Branch]) -> list[tuple[int, int]]:

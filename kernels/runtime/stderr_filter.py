@@ -16,6 +16,7 @@ FALSE_ALARM = re.compile(
     rb"cpu_aot_loader\.cc:\d+\] .*Target machine feature \+prefer-no-(gather|scatter) is not +supported"
     rb"|slow_operation_alarm\.cc:\d+\]|^\*{32}$|Very slow compile\?"
 )
+BEGINS = re.compile(rb"[EWIF\d\[*]")  # what a line begins with that may become one of these
 STDERR = 2
 FLUSHING = 2.0  # s that an ending process waits for its last lines to be forwarded
 _HOLDING = threading.Lock()
@@ -24,7 +25,7 @@ _held: list[tuple[int, threading.Thread] | None] = []  # the result of `_hold`, 
 
 @contextmanager
 def without_false_alarm() -> Iterator[None]:
-    """Hold back XLA's false alarms; every other line of stderr passes, as it comes."""
+    """Hold back XLA's false alarms; everything else on stderr passes, as it comes: a bar of progress never ends its line."""
     with _HOLDING:  # of simultaneous users the first installs the filter, and the last removes it
         held = _held[-1] if _held else _hold()
         _held.append(held)
@@ -53,7 +54,12 @@ def _hold() -> tuple[int, threading.Thread] | None:
             rest = b""
             while chunk := lines.read(65536):
                 *whole, rest = (rest + chunk).split(b"\n")
-                write_all(original, b"".join(line + b"\n" for line in whole if not FALSE_ALARM.search(line)))
+                drawn, end_of_drawn, rest = rest.rpartition(b"\r")
+                if not BEGINS.match(rest):
+                    drawn, rest = drawn + end_of_drawn + rest, b""
+                else:
+                    drawn += end_of_drawn
+                write_all(original, b"".join(line + b"\n" for line in whole if not FALSE_ALARM.search(line)) + drawn)
             write_all(original, rest)
 
     reader = threading.Thread(target=forward, name="stderr", daemon=True)

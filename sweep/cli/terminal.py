@@ -199,6 +199,7 @@ def progress(things: str = "points") -> Iterator[Callable[[int, int], None]]:
         with lines_of_progress(things) as update:
             yield update
         return
+    console = Console(file=sys.stderr, force_terminal=True)  # stderr is a pipe while programs are compiled: see `stderr_filter`
     columns = (Doing(), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(things), Left())
     with Progress(*columns, console=console, transient=True) as bar:
         task, pace = bar.add_task("computing", total=None), Pace()

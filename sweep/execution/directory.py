@@ -22,6 +22,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +35,46 @@ from sweep.execution.recovery import rebuild_manifest
 from sweep.execution.stored import Manifest, problems_in
 from sweep.io.atomic import write_text
 from sweep.io.errors import ConfigError, Problem, advise_path, shorten
-from sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
+from sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes, read_text
+from sweep.io.toml import parse_toml
 from sweep.io.version import SCHEMA_VERSION, VERSION
 from sweep.study.config import Config
 
 SHOWN = 8
 FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves")  # that a directory of results may have
+RUN = "manifest.json"
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
-KINDS = {"manifest.json": "a run", CALIBRATED: "a calibration", OPTIMISED: "an optimisation", BRANCHED: "branches"}  # file -> what has it
+STUDY = "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of results that has a directory of its own.
+
+    Attributes:
+        what: its name in sentences. begun: patterns of the files that are there before it has ended, and in no directory of another kind.
+        section: the section of its study that no other kind has. command: of tribosweep, that makes it. files: what its files are, when it
+            has ended. home: where it goes.
+    """
+
+    what: str
+    begun: tuple[str, ...]
+    section: str
+    command: str
+    files: str
+    home: str = "goes to one of its own"
+
+
+KINDS = {
+    RUN: Kind("a run", ("points/part-*.parquet",), "", "run", "points/ has its rows"),
+    CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet",), "calibration", "calibrate",
+                     f"{CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run"),
+    OPTIMISED: Kind("an optimisation", (), "optimise", "optimise", f"{OPTIMISED} has the variables, optimised.toml is a study to run"),
+    BRANCHED: Kind("branches", ("points/block-*.parquet", "curves/block-*.parquet"), "branches", "branches",
+                   f"{BRANCHED} has one row for each, points/ those of their points", "go to one of their own"),
+}  # the file that tells a kind of results from others, in a run from its beginning, in others from their end -> the kind  # fmt: skip
 OTHER_STUDY = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
 MADE_AGAIN = Problem("", "tribosweep has not written this; without the file, the run is known from its shards")
 EXTENSION = Problem("", "if the points there are the first ones of this study, --extend keeps them and computes the others")
@@ -178,17 +209,9 @@ class RunDirectory:
                 raise ConfigError(
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
-            if (self.path / CALIBRATED).is_file():
-                message = (
-                    f"holds a calibration, not a run: {CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run"
-                )
-                raise ConfigError(str(self.path), [Problem("", message)])
-            if (self.path / OPTIMISED).is_file():
-                message = f"holds an optimisation, not a run: {OPTIMISED} has the variables, optimised.toml is a study to run"
-                raise ConfigError(str(self.path), [Problem("", message)])
-            if (self.path / BRANCHED).is_file():
-                message = f"holds branches, not a run: {BRANCHED} has one row for each, points/ those of their points"
-                raise ConfigError(str(self.path), [Problem("", message)])
+            for own, kind in ((name, KINDS[name]) for name in kinds_in(self.path) if name != RUN):
+                ended = kind.files if (self.path / own).is_file() else f"it is not complete, tribosweep {kind.command} computes the rest"
+                raise ConfigError(str(self.path), [Problem("", f"holds {kind.what}, not a run: {ended}")])
             there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
         version, schema = manifest.get("version"), manifest.get("schema_version")
@@ -225,11 +248,33 @@ def hold_apart(path: Path, own: str) -> Iterator[None]:
         OSError: the directory cannot be written, or its file system has no locks.
     """
     with hold(path):
-        for name, what in KINDS.items():
-            if name != own and (path / name).exists():
-                message = f"is the directory of {what}: {KINDS[own]} goes to one of its own (--out DIR)"
-                raise ConfigError(str(path), [Problem("", message)])
+        require_kind(path, own)
+        if (path / STUDY).exists() and not kinds_in(path):
+            message = f"is a directory with another {STUDY}: {KINDS[own].what} {KINDS[own].home} (--out DIR)"
+            raise ConfigError(str(path), [Problem("", message)])
         yield
+
+
+def require_kind(path: Path, own: str) -> None:
+    """Raise ConfigError if a directory has results of another kind than `own`, a key of KINDS, complete or only begun."""
+    for name in kinds_in(path):
+        if name != own:
+            message = f"is the directory of {KINDS[name].what}: {KINDS[own].what} {KINDS[own].home} (--out DIR)"
+            raise ConfigError(str(path), [Problem("", message)])
+
+
+def kinds_in(path: Path) -> list[str]:
+    """The kinds of results, complete or only begun, that a directory has: keys of KINDS."""
+    try:
+        study = parse_toml(read_text(path / STUDY))
+    except (OSError, ValueError, ConfigError):
+        study = {}
+    found = []
+    for name, kind in KINDS.items():
+        begun = any(True for pattern in kind.begun for _ in path.glob(pattern))
+        if begun or (path / name).exists() or (kind.section and kind.section in study):
+            found.append(name)
+    return found
 
 
 def require_own_folders(path: Path) -> None:

@@ -30,6 +30,7 @@ LOCK_NAME = re.compile(r"\.lock(-\d+-of-\d+)?")
 PATIENCE = 0.5  # s: a process that only checks a lock holds it for an instant
 PAUSE = 0.02
 HELD: dict[int, Path] = {}  # descriptor -> file of each lock that this process holds
+MADE: list[Path] = []  # folders that this process has made for the directories that it holds, which go if they stay empty
 
 
 @contextmanager
@@ -45,6 +46,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
         OSError: the directory cannot be written, or its file system has no locks.
     """
     made = [path for path in (directory, *directory.parents) if not path.exists()]
+    MADE.extend(reversed(made))
     try:
         try:
             make_folders(directory)
@@ -62,6 +64,7 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
             yield
     finally:
         for path in made:
+            MADE.remove(path)
             with suppress(OSError):
                 system.remove_folder(path)
 
@@ -110,10 +113,13 @@ def release(path: Path, descriptor: int) -> None:
 
 
 def release_all() -> None:
-    """Release the locks of a process that ends where Python cannot raise the exception of a signal."""
-    for descriptor, path in [*HELD.items()]:
+    """Undo `hold` in a process that ends where Python cannot raise the exception of a signal: the last lock first, then the folders."""
+    for descriptor, path in reversed([*HELD.items()]):
         with suppress(OSError):
             release(path, descriptor)
+    for path in reversed(MADE):
+        with suppress(OSError):
+            system.remove_folder(path)
 
 
 def clear(directory: Path) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from kernels.models.quantity import Quantity
-from sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, STUDY, Branches, observables, read
+from sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, Branches, observables, read
 from sweep.analysis.calibration.parameters import Free
 from sweep.analysis.fixed_values import unit_of, value_in_words
 from sweep.analysis.supports import in_words
+from sweep.execution.directory import STUDY
 from sweep.io.errors import ConfigError, Problem, advise
 from sweep.io.files import read_text
 from sweep.io.values import written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -11,20 +12,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sweep import calibrate, open_run, optimise
 from sweep.analysis.branching import analysis as branching
 from sweep.analysis.branching.results import block_table
 from sweep.analysis.calibration import analysis as fits
+from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
+from sweep.analysis.calibration.posterior.smc_stages import StageFiles
 from sweep.analysis.optimisation import analysis as searches
 from sweep.cli import main
+from sweep.execution.directory import is_temporary
 from sweep.execution.lock import hold, holders
+from sweep.io import system
 from tests.sweep.execution.processes import start, wait_for_shards
 from tests.sweep.execution.scenarios import CHOICE, FIT, install, plane
 from tests.sweep.execution.scenarios import write as write_toml
 
 PATIENCE = 300.0  # s
+FITTED = (0, 3)  # exit statuses of fits to made up data, which need not converge
 ALONG = {"along": {"mu": {"from": 0.1, "to": 0.5}}}
 STUDIES: dict[str, dict[str, Any]] = {
     "run": plane(2),
@@ -59,10 +66,10 @@ def write(path: Path, count: int, seed: int = 1, k: float = 3e-5) -> Path:
     return path
 
 
-def end(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """The exit status of a command, and what it said; it never asks to report a defect."""
+def end(process: subprocess.Popen[str], allowed: tuple[int, ...] = (0, 2)) -> tuple[int, str]:
+    """The exit status of a command, one of those that are allowed, and what it said."""
     out, told = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (0, 2, 3), (process.returncode, told)
+    assert process.returncode in allowed, (process.returncode, told)
     assert "Traceback" not in out + told
     return process.returncode, told
 
@@ -153,19 +160,27 @@ def test_of_two_calibrations_in_one_directory_one_writes_and_the_other_says_who(
     words = [["calibrate", study, "--set", f"parameters.omega={omega}", "--out"] for omega in (6.0, 7.0)]
     fresh = [tmp_path / "fresh 0", tmp_path / "fresh 1"]
     for each, path in zip(words, fresh, strict=True):
-        assert end(start(*each, path))[0] in (0, 3)
+        end(start(*each, path), FITTED)
     wanted = [content(path) for path in fresh]
     assert wanted[0] != wanted[1]
-    for delay in (0.0, 1.0, 3.0):
-        out = tmp_path / f"out {delay}"
-        processes = [start(*words[0], out)]
-        time.sleep(delay)
-        processes.append(start(*words[1], out))
-        ends = [end(process) for process in processes]
-        winners = [place for place, (status, _) in enumerate(ends) if status in (0, 3)]
-        assert winners
-        assert all(status in (0, 3) or "is being written by process" in told for status, told in ends)
-        assert content(out) in [wanted[place] for place in winners]
+    for first in (0, 1):
+        out = tmp_path / f"out {first}"
+        process = start(*words[first], out)
+        deadline = time.monotonic() + PATIENCE
+        while not (out / ".lock").exists() or not holders(out):
+            assert process.poll() is None, "it ended before it was seen to hold the directory"
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            assert [one["pid"] for one in holders(out)] == [process.pid]
+            status, told = end(start(*words[1 - first], out))
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert status == 2
+        assert f"is being written by process {process.pid}" in told
+        end(process, FITTED)
+        assert content(out) == wanted[first]
 
 
 @pytest.fixture
@@ -197,15 +212,68 @@ def test_no_command_writes_a_directory_that_another_one_writes(
     assert ".lock" not in content(out)
 
 
+def stages(words: list[str], out: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What `out` has after each change of a file by a command, in folders of `kept`: what an interruption there leaves."""
+    found = dict[tuple[str, ...], Path]()
+    with monkeypatch.context() as patch:
+        for call in ("replace", "remove", "make_folder"):
+            patch.setattr(system, call, followed_by(getattr(system, call), lambda: keep(out, kept, found)))
+        assert main(words) in (0, 3)
+    return [*found.values()]
+
+
+def followed_by(call: Callable[..., Any], look: Callable[[], None]) -> Callable[..., Any]:
+    """A call after which somebody looks."""
+
+    def both(*given: Any) -> Any:
+        result = call(*given)
+        look()
+        return result
+
+    return both
+
+
+def keep(out: Path, kept: Path, found: dict[tuple[str, ...], Path]) -> None:
+    """Copy a directory, without what only a running process has there, if its files have other names than those of copies before."""
+    names = tuple(sorted(name for name in content(out) if not is_temporary(Path(name))))
+    if names and names not in found:
+        found[names] = kept / str(len(found))
+        shutil.copytree(out, found[names], ignore=lambda _, names: [name for name in names if is_temporary(Path(name))])
+
+
 @pytest.mark.parametrize("first", STUDIES)
-def test_a_directory_has_results_of_one_kind(first: str, studies: dict[str, str], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert main([first, studies[first], "--out", str(out)]) in (0, 3)
-    before = content(out)
+def test_a_directory_has_results_of_one_kind_begun_or_ended(
+    first: str, studies: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = stages([first, studies[first], "--out", str(tmp_path / "out")], tmp_path / "out", tmp_path / "kept", monkeypatch)
+    if first == "calibrate":
+        found += stages_of_samples(tmp_path / "samples")
+    assert len(found) > 2
+    for out in found:
+        before = content(out)
+        for command, study in studies.items():
+            if command != first:
+                assert main([command, study, "--out", str(out)]) == 2, (command, [*before])
+                assert content(out) == before, (command, [*before])
+        assert main([first, studies[first], "--out", str(out)]) in (0, 3), [*before]
+
+
+def stages_of_samples(folder: Path) -> list[Path]:
+    """A directory of a calibration that was interrupted while it drew samples, which no stand-in does."""
+    ones = np.ones(2)
+    particles = Particles(np.ones((2, 1)), ones, ones, np.zeros(2, dtype=int), 1.0, (Stage(0.5, 2.0, 0.0, 1, 0.5, 2, 2),))
+    StageFiles(folder, "other", SmcSettings(), 1).save(0, particles)
+    return [folder]
+
+
+def test_a_study_beside_which_results_go_stays(studies: dict[str, str], tmp_path: Path) -> None:
     for command, study in studies.items():
-        if command != first:
-            assert main([command, study, "--out", str(out)]) == 2
-            assert content(out) == before, command
+        out = tmp_path / f"out {command}"
+        out.mkdir()
+        (out / "config.toml").write_text("# why\n[parameters]\na0 = 5.0\n")
+        before = content(out)
+        assert main([command, study, "--out", str(out)]) == 2
+        assert content(out) == before, command
 
 
 @pytest.mark.parametrize(("module", "call", "study"), [(fits, calibrate, FIT), (searches, optimise, CHOICE)], ids=["fits", "searches"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.sweep.execution.processes import python
 
 ROOT = Path(__file__).parents[2]
 STUDY = """
@@ -41,17 +41,8 @@ os.chdir({str(folder)!r})
 for words in {COMMANDS!r}:
     assert main(words) == 0
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "LOCPATH": str(folder.parent)},
-    )
-    assert done.returncode == 0, done.stderr
-    printed = done.stdout.split("{", 1)
-    return [printed[0][0], printed[1], (folder / "rows.csv").read_text(), (folder / "trace.csv").read_text()]
+    point, *printed = python(code, LOCPATH=str(folder.parent))
+    return [point, " ".join(printed), (folder / "rows.csv").read_text(), (folder / "trace.csv").read_text()]
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from sweep.analysis.calibration.posterior.settings import whole
 from sweep.design.designs import Adaptive
 from sweep.io.errors import Problem, advise, first_of, shorten
 from sweep.io.toml import read_checked
+from sweep.io.values import Value
 from sweep.study import capabilities
 from sweep.study import load as studies
 from sweep.study.config import Config
+from sweep.study.rules import check_rules
 
 BRANCHES, FREQUENCY, SECOND_BODY = "branches", "omega", "m_2"
 KEYS = {
@@ -114,12 +116,8 @@ def check(raw: dict[str, Any], source: str, folder: Path, stem: str, problems: l
     check_design(config, frees[0], problems)
     if second is not None:
         check_second(config, second, problems)
-    pair = frees if second is None else [*frees, second]
-    for values in itertools.product(*((free.upper, free.lower) for free in pair)):  # what a rule excludes lies at one end at least
-        if not problems:
-            there = {**started, "parameters": at_values(study.get("parameters", {}), pair, values)}
-            studies.check(there, source, folder, stem, problems, capabilities.BRANCHES)
-            problems[:] = [at_home(problem, homes) for problem in problems]
+    if not problems:
+        problems += [at_home(problem, homes) for problem in check_corners(config, frees[0], second)]
     if backbone and SECOND_BODY in {*config.fixed, *config.swept}:
         problems.append(Problem(f"{BRANCHES}.backbone", f"is of one mass, and {SECOND_BODY} is a second one: leave backbone out"))
     return None if problems else Branching(config, dict(section), frees[0], second, places, periods, most, points, backbone)
@@ -159,6 +157,18 @@ def check_second(config: Config, second: Free, problems: list[Problem]) -> None:
         problems.append(Problem(f"sweep.axes.{second.name}", "changes along curves: it is no axis; the branches need one value of it"))
     elif second.name not in config.fixed:
         problems.append(Problem(f"parameters.{second.name}", "missing: the branches on which curves begin need a value of it"))
+
+
+def check_corners(config: Config, along: Free, second: Free | None) -> list[Problem]:
+    """Problems of the rules at the ends of the ranges, where what a rule excludes lies: with the stated value of a second parameter too."""
+    ranges: dict[str, tuple[Value, ...]] = {along.name: (along.upper, along.lower)}
+    if second is not None:
+        ranges[second.name] = (config.fixed[second.name], second.upper, second.lower)
+    for values in itertools.product(*ranges.values()):
+        there = replace(config, fixed={**config.fixed, **dict(zip(ranges, values, strict=True))})
+        if problems := check_rules(there):
+            return problems
+    return []
 
 
 def check_window(study: Mapping[str, Any], problems: list[Problem]) -> None:

@@ -18,7 +18,17 @@ from kernels.models.quantity import Quantity
 from kernels.models.schemes import STEADY
 from sweep.analysis.branching.backbone import backbone_table
 from sweep.analysis.branching.load import BRANCHES, Branching, load
-from sweep.execution.directory import BRANCHED, OTHER_STUDY, RunDirectory, differences, is_temporary, require_own_folders
+from sweep.execution.directory import (
+    BRANCHED,
+    OTHER_STUDY,
+    STUDY,
+    RunDirectory,
+    differences,
+    is_temporary,
+    kinds_in,
+    require_kind,
+    require_own_folders,
+)
 from sweep.io.atomic import make_inner_folder, write_together
 from sweep.io.errors import ConfigError, Problem
 from sweep.io.files import read_text
@@ -32,7 +42,7 @@ if TYPE_CHECKING:
     from kernels.branches.curves import Curve
     from sweep.design.points import Points
 
-MANIFEST, STUDY, FOLDER, CURVES, CURVED = "manifest.json", "config.toml", "points", "curves", "curves.parquet"
+FOLDER, CURVES, CURVED = "points", "curves", "curves.parquet"
 BACKBONE = "backbone.parquet"
 REPORTS = ("report.html", "report.pdf")  # default names of reports, which tell of whole branches
 BLOCK = 256  # points of the study whose branches share a file
@@ -258,7 +268,9 @@ def of_branches(points: pa.Table, along: str) -> pa.Table:
         first[f"{kind.lower().replace(' ', '_').replace('-', '_')}s"] = (
             (frame["special"] == kind).groupby([frame["point"], frame["branch"]]).sum()
         )
-    return pa.Table.from_pandas(first.reset_index(), preserve_index=False)
+    table = pa.Table.from_pandas(first.reset_index(), preserve_index=False)
+    kinds = [pa.string() if pa.types.is_large_string(field.type) else field.type for field in table.schema]  # as pandas 3 has texts
+    return table.cast(pa.schema([field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)]))
 
 
 def block_file(directory: Path, number: int, folder: str = FOLDER) -> Path:
@@ -268,16 +280,23 @@ def block_file(directory: Path, number: int, folder: str = FOLDER) -> Path:
 
 def is_there(branching: Branching, directory: Path, number: int) -> bool:
     """Whether the files of a block are whole, and of this study."""
+    return damaged(branching, directory, number) is None
+
+
+def damaged(branching: Branching, directory: Path, number: int) -> Path | None:
+    """The first file of a block that is missing, not whole, or of another study; None if there is none."""
     from sweep.io import sealed_parquet
 
-    try:
-        tables = [
-            sealed_parquet.require(sealed_parquet.read(block_file(directory, number, folder)), kinds, whole={*WHOLE, branching.along.name})
-            for folder, kinds in kinds_of(branching).items()
-        ]
-    except (OSError, sealed_parquet.DamageError):
-        return False
-    return all((table.schema.metadata or {}).get(b"config_hash") == digest(branching).encode() for table in tables)
+    whole = {*WHOLE, *(each.name for each in branching.pair), *(axis.name for axis in branching.config.design.axes)}
+    for folder, kinds in kinds_of(branching).items():
+        path = block_file(directory, number, folder)
+        try:
+            table = sealed_parquet.require(sealed_parquet.read(path), kinds, whole=whole)
+        except (OSError, sealed_parquet.DamageError):
+            return path
+        if (table.schema.metadata or {}).get(b"config_hash") != digest(branching).encode():
+            return path
+    return None
 
 
 def kinds_of(branching: Branching) -> dict[str, dict[str, pa.DataType]]:
@@ -336,11 +355,14 @@ def finish(branching: Branching, directory: Path) -> Branches:
     from sweep.io import sealed_parquet
 
     found = put_together(branching, directory)
-    tables = {BRANCHED: found.branches} | {
-        name: table for name, table in ((CURVED, found.curves), (BACKBONE, found.backbone)) if table is not None
-    }
-    write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables.items()})
+    write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables_of(found).items()})
     return found
+
+
+def tables_of(found: Branches) -> dict[str, pa.Table]:
+    """The tables that are made of the blocks: file -> table."""
+    tables = {BRANCHED: found.branches, CURVED: found.curves, BACKBONE: found.backbone}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def put_together(branching: Branching, directory: Path) -> Branches:
@@ -361,7 +383,7 @@ def put_together(branching: Branching, directory: Path) -> Branches:
 
 def holds_branches(directory: Path) -> bool:
     """Whether a directory is that of a study of branches, complete or not."""
-    return not (directory / MANIFEST).exists() and ((directory / BRANCHED).is_file() or (directory / FOLDER).is_dir())
+    return kinds_in(directory) == [BRANCHED]
 
 
 def read(directory: Path) -> Branches:
@@ -378,21 +400,22 @@ def read(directory: Path) -> Branches:
         raise ConfigError(str(directory), [Problem("", what)])
     branching = load(directory / STUDY)
     count = block_count(branching)
-    missing = [number for number in range(count) if not is_there(branching, directory, number)]
+    missing = [path for number in range(count) if (path := damaged(branching, directory, number)) is not None]
     if missing and digests_of_blocks(directory) - {digest(branching)}:
         message = f"{FOLDER} is of another version of tribosweep, or of another study: give tribosweep branches another directory (--out)"
         raise ConfigError(str(directory), [Problem("", message)])
     if missing:
-        message = f"{block_file(directory, missing[0]).name} is missing or damaged: tribosweep branches computes it again"
+        message = f"{missing[0].relative_to(directory)} is missing or damaged: tribosweep branches computes it again"
         raise ConfigError(str(directory), [Problem("", message)])
-    name = BRANCHED
-    try:
-        found = put_together(branching, directory)
-        for name, table in ((BRANCHED, found.branches), (CURVED, found.curves)):
-            if table is not None:
+    found = put_together(branching, directory)
+    for name, table in tables_of(found).items():
+        try:
+            if name == BACKBONE:  # of functions whose last digit may be another one on another machine
+                sealed_parquet.verified(directory / name)
+            else:
                 require_same(table, directory / name)
-    except (OSError, sealed_parquet.DamageError) as error:
-        raise ConfigError(str(directory / name), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
+        except (OSError, sealed_parquet.DamageError) as error:
+            raise ConfigError(str(directory / name), [Problem("", f"{error}: tribosweep branches writes it again")]) from None
     return found
 
 
@@ -413,9 +436,7 @@ def check_directory(branching: Branching, directory: Path) -> None:
     Raises:
         ConfigError: it holds a run, branches of another study, files that are none of branches, or a link in place of a folder.
     """
-    if (directory / MANIFEST).exists():
-        message = f"{directory} is the directory of a run: branches go to one of their own (--out DIR)"
-        raise ConfigError("tribosweep branches", [Problem("", message)])
+    require_kind(directory, BRANCHED)
     require_own_folders(directory)
     if RunDirectory(directory).is_free():
         return

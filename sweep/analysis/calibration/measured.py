@@ -46,7 +46,7 @@ class MeasuredRows:
         """Add the rows `keep` of a column; the runs of the sheet are numbered from `first`."""
         missing = [name for name in compared.columns if name not in sheet.columns]
         problems += [
-            Problem(compared.path, f"{sheet.label} has no column {name!r}; {advise(name, list(sheet.columns))}") for name in missing
+            Problem(compared.path, f"{sheet.file} has no column {name!r}; {advise(name, list(sheet.columns))}") for name in missing
         ]
         if missing:
             return

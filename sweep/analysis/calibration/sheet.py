@@ -44,6 +44,11 @@ class Sheet:
     count: int
     units: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self.label.partition(": ")[2]
+
     def place(self, column: str, row: int | None = None) -> str:
         """The location named in a message; the first row below the header is row 1."""
         return f"{self.label}, column {column}" + ("" if row is None else f", row {row + 1}")

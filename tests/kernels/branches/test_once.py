@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kernels.branches import known
 from kernels.branches.branch import Branch
+from kernels.branches.events import GRAZING
+from kernels.branches.follow import Side
 from tests.kernels.branches.test_normal_forms import Form, followed, special
 
 TWO = 0.3  # multiplier of the second coordinate
@@ -99,3 +104,35 @@ def test_a_step_over_two_folds_is_made_shorter() -> None:
     y = 0.001 * math.atanh(math.sqrt(0.75))
     expected = 0.004 * math.sqrt(0.75) - y
     np.testing.assert_allclose(sorted(value for _, value in special(branch)), [-expected, expected], atol=1e-10)
+
+
+class Line:
+    """Stands in for the points of a side: they lie on a line."""
+
+    def __init__(self, u: np.ndarray) -> None:
+        self.u = u
+
+    def take(self, which: np.ndarray) -> Line:
+        return Line(self.u[which])
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+
+@pytest.mark.parametrize("grazings", [(2,), (2, 3), (1, 2, 3, 4), ()])
+@pytest.mark.parametrize("begins", [1, 3, 5])  # row from which on the side is on the other branch
+def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first(
+    grazings: tuple[int, ...], begins: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row behind a grazing may be the next one, which is no end of the side."""
+    count = 7
+    line = Line(np.stack([np.arange(count, dtype=float)] * 2, axis=1))
+    kinds = [GRAZING if row in grazings else "" for row in range(count)]
+    side = Side([(line, row) for row in range(count)], kinds, "lost", table=line)  # type: ignore[list-item, arg-type]
+    monkeypatch.setattr(known, "joined", lambda points: Line(np.concatenate([one.u for one in points])))
+    monkeypatch.setattr(known, "on_branches", lambda *given: given[3].u[:, 0] >= begins)
+    problem: Any = SimpleNamespace(row=np.zeros(2), periods=np.ones(2))
+    known.cut_where_known(problem, [[side], [side]], [(0, side)])
+    behind = [row for row in grazings if row + 1 >= begins]
+    assert len(side.together()) - 1 == min([*behind, begins - 1])
+    assert side.end == "known"

@@ -8,6 +8,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -333,6 +334,21 @@ def test_only_the_false_alarm_is_held_back(line: str, held_back: bool, capfd: py
         os.write(2, f"before\n{line}\nafter".encode())
     said = capfd.readouterr().err
     assert said == ("before\nafter" if held_back else f"before\n{line}\nafter")
+
+
+def test_a_bar_of_progress_goes_on_while_alarms_are_held_back(capfd: pytest.CaptureFixture[str]) -> None:
+    alarm = "E1122 cpu_aot_loader.cc:195] Loading XLA:CPU AOT result. Target machine feature +prefer-no-gather is not  supported"
+    pieces = ["compiling 0 %", "\r\x1b[2Kcompiling 1 %", alarm[:40], alarm[40:] + "\n", "\r\x1b[2K7 of 9", " points\r", "8 of 9 points\r"]
+    said = ""
+    with stderr_filter.without_false_alarm():
+        for piece in pieces:
+            os.write(2, piece.encode())
+            deadline = time.monotonic() + (0.05 if piece in alarm + "\n" else 10.0)
+            while time.monotonic() < deadline and not said.endswith(piece):
+                said += capfd.readouterr().err
+                time.sleep(0.001)
+            assert said.endswith(piece) == (piece not in alarm + "\n"), piece
+    assert said + capfd.readouterr().err == "compiling 0 %\r\x1b[2Kcompiling 1 %\r\x1b[2K7 of 9 points\r8 of 9 points\r"
 
 
 @pytest.mark.slow

@@ -52,15 +52,22 @@ def test_a_signal_that_python_cannot_raise_leaves_no_lock(tmp_path: Path) -> Non
 import sys
 from pathlib import Path
 from sweep.cli import process
-from sweep.execution.lock import hold
+from sweep.execution import lock
+from sweep.execution.job_share import Share
+released, undo = [], lock.release
+lock.release = lambda path, *others: (released.append(path.name), undo(path, *others))
 class Dying:
     def __del__(self):
         raise KeyboardInterrupt
 sys.unraisablehook = process.stop_or_tell
-with hold(Path({str(tmp_path)!r})):
-    assert Path({str(tmp_path / ".lock")!r}).exists()
+sys.stdout.reconfigure(line_buffering=True)
+place = Path({str(tmp_path / "new" / "inner")!r})
+with lock.hold(place, Share(1, 2)):
+    print(*sorted(path.name for path in place.iterdir()))
+    process.os._exit, leave = lambda status: (print(*released), leave(status)), process.os._exit
     Dying()
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "\nInterrupted.\n")
+    assert done.stdout == ".lock .lock-1-of-2\n.lock-1-of-2 .lock\n"  # as they are released without a signal
     assert not [*tmp_path.iterdir()]

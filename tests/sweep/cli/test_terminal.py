@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -92,6 +96,29 @@ def test_the_bar_forgets_the_rate_of_a_compilation(clock: Clock, monkeypatch: py
         (task,) = bars[0].tasks
         assert (task.completed, task.speed, task.time_remaining) == (11, pytest.approx(10.0), 9.0)
         assert task.description == "11 of 100 points"
+
+
+def test_the_bar_goes_on_while_a_program_is_compiled() -> None:
+    """XLA's alarms are held back then, so that stderr is no terminal for a while."""
+    pty = pytest.importorskip("pty")
+    code = """
+import time
+from kernels.runtime.compiling import compiling
+from sweep.cli.terminal import progress
+with progress(), compiling("rows"):
+    time.sleep(1.0)
+    print("end")
+"""
+    terminal_end, command_end = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=command_end, cwd=Path(__file__).parents[3])
+    process.communicate(timeout=60)
+    os.close(command_end)
+    shown = b""
+    with suppress(OSError):  # Linux says so at the end
+        while piece := os.read(terminal_end, 65536):
+            shown += piece
+    os.close(terminal_end)
+    assert shown.count(b"compiling rows") > 3
 
 
 def test_a_fit_says_that_it_compiles() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -47,6 +48,15 @@ def start(*words: object, before: str = "") -> subprocess.Popen[str]:
     """The command, in a process group of its own, after lines of Python that prepare its process."""
     command = [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
+
+
+def python(code: str, folder: Path = ROOT, **environment: str) -> list[str]:
+    """What lines of Python print in a process of their own, split at blanks; they end without an error."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 def shards(directory: Path) -> list[Path]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import sweep
 from sweep.io import shipped
+from tests.sweep.execution.processes import python
 
 ROOT = Path(__file__).parents[3]
 
@@ -52,13 +50,4 @@ def test_an_installation_without_a_checkout_has_them_in_the_package(tmp_path: Pa
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "configs", tmp_path / "sweep" / "configs")
     code = "import sweep; from sweep.io import shipped; print(shipped.folder(), sweep.load('quake').design.count)"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout.split() == [str(tmp_path / "sweep" / "configs"), "42"]
+    assert python(code, tmp_path, PYTHONPATH=str(tmp_path)) == [str(tmp_path / "sweep" / "configs"), "42"]

@@ -14,6 +14,8 @@ from kernels.models.schemes import EXACT
 from sweep.analysis.branching import load as branching
 from sweep.analysis.calibration import load as calibration
 from sweep.analysis.optimisation import load as optimisation
+from sweep.study import load as studies
+from sweep.study import rules
 from tests.kernels.batch.test_refusals import BASE, broken, cases
 
 OF_TIME = ("end", "step", "largest_step", "smallest_step", "retries")  # keys of [time]
@@ -99,3 +101,14 @@ def test_branches_are_not_followed_to_where_a_rule_is_broken(pair: tuple[str, st
     for each in ("along", "curves"):
         section[each] = {name: {**ends, "from": within.get(name, ends["from"])} for name, ends in section[each].items()}
     branching.load({**study, "parameters": {**parameters, "mu_s": 0.4}})
+
+
+def test_a_study_of_branches_is_checked_once_and_its_rules_at_every_corner(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, corners = [], []
+    check, check_rules = studies.check, rules.check_rules
+    monkeypatch.setattr(studies, "check", lambda *given: (checks.append(given), check(*given))[1])
+    monkeypatch.setattr(branching, "check_rules", lambda config: (corners.append(config.fixed), check_rules(config))[1])
+    section = {"along": {"mu_d": {"from": 0.1, "to": 0.3}}, "curves": {"mu_s": {"from": 0.31, "to": 0.9}}}
+    branching.load({"study": {"model": "rubbing_mass"}, "parameters": {"k": 1.0, "mu_s": 0.4, "a0": 5.0}, "branches": section})
+    assert len(checks) == 1
+    assert {(at["mu_d"], at["mu_s"]) for at in corners} == {(along, other) for along in (0.1, 0.3) for other in (0.31, 0.4, 0.9)}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -15,6 +16,7 @@ from sweep.analysis.branching.load import Branching, load
 from sweep.cli import main
 from sweep.execution.lock import hold
 from sweep.io import sealed_parquet
+from tests.sweep.execution.scenarios import PATHS, fake_blocks
 
 STUDY: dict[str, Any] = {
     "study": {"name": "slides"},
@@ -122,16 +124,42 @@ def test_the_same_study_goes_on_and_keeps_what_is_whole(tmp_path: Path) -> None:
 
 
 def test_a_block_with_a_gap_is_computed_again(tmp_path: Path) -> None:
-    study = load(STUDY)
+    study = load({**STUDY, "parameters": {"k": 1.0}, "sweep": {"axes": {"a0": [5.0]}}})
     complete(tmp_path, study)
     block = results.block_file(tmp_path, 0)
     table = sealed_parquet.read(block)
     row: dict[str, Any] = dict.fromkeys(table.column_names, 0) | {"stable": True, "special": "", "passage": "", "regime": "", "origin": "",
            "begins": "", "ends": "", "multiplier_re": [], "multiplier_im": []}  # fmt: skip
-    for gap, there in [(None, True), *((name, False) for name in results.WHOLE & {*table.column_names})]:
+    assert row.keys() >= {"mu", "a0"}
+    for gap, there in [(None, True), *((name, False) for name in {*results.WHOLE, "mu", "a0"} & {*table.column_names})]:
         changed = pa.Table.from_pylist([{**row, **({gap: None} if gap else {})}], schema=table.schema)
         block.write_bytes(sealed_parquet.to_bytes(changed))
         assert results.is_there(study, tmp_path, 0) == there, gap
+
+
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")
+@pytest.mark.parametrize("written_as", [False, True])
+def test_a_reader_with_other_types_of_texts_takes_the_same_tables(written_as: bool, tmp_path: Path) -> None:
+    """Texts of a table are those of Python or of Arrow by the release of pandas."""
+    with pd.option_context("future.infer_string", written_as):
+        complete(tmp_path, load(STUDY))
+    with pd.option_context("future.infer_string", not written_as):
+        assert results.read(tmp_path).branches.schema.field("origin").type == pa.string()
+
+
+def test_the_file_that_is_damaged_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load(PATHS)
+    monkeypatch.setattr(analysis, "block_tables", fake_blocks)
+    analysis.carry_out(study, tmp_path)
+    files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.parquet"))
+    assert len(files) == 5
+    for file in files:
+        whole = (tmp_path / file).read_bytes()
+        (tmp_path / file).write_bytes(whole[:-50])
+        with pytest.raises(sweep.ConfigError) as caught:
+            results.read(tmp_path)
+        assert str(file) in str(caught.value).replace("\\", "/")
+        (tmp_path / file).write_bytes(whole)
 
 
 def test_a_value_of_the_parameter_that_changes_has_no_say(tmp_path: Path) -> None:

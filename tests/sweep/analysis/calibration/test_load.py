@@ -184,7 +184,7 @@ CASES: list[tuple[str, Any, str]] = [
     ("calibration/free/v0", {"from": 0.1, "to": 5.0}, r"drops.csv, column v0: is free: a setting of the tests is known"),
     ("calibration/compare/plastic_sett", "set", r"calibration.compare.plastic_sett: no observable .* did you mean 'plastic_set'"),
     ("calibration/compare/impacts", "set", r"calibration.compare.impacts: no observable that can be compared"),
-    ("calibration/compare/plastic_set/column", "sett", r"has no column 'sett'; did you mean 'set'"),
+    ("calibration/compare/plastic_set/column", "sett", r"compare.plastic_set: \S+.csv has no column 'sett'; did you mean 'set'"),
     ("calibration/compare/plastic_set/sd", 0.0, r"calibration.compare.plastic_set.sd: 0.0 is out of bounds: must be > 0"),
     ("calibration/compare/plastic_set/sd", -1.0, r"calibration.compare.plastic_set.sd: -1.0 is out of bounds"),
     ("calibration/compare/plastic_set/sd", "5 mN", r"calibration.compare.plastic_set.sd: '5 mN': 'mN' cannot be converted to m"),
