@@ -39,7 +39,6 @@ from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
 from kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
-from kernels.stepping.step_control import ByError
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -483,7 +482,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         rubs, slips = observe_friction.along(setup.body.friction, against, slid)
         part = part._replace(rubbed=rubs, within=slips)
     span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
-    unsure = limits.tolerance * verdict.after[0] if isinstance(control, ByError) else None
+    unsure = control.unsure(verdict.after, limits)
     sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course, unsure)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
