@@ -74,6 +74,21 @@ def test_a_mass_that_damping_holds_back_moves_as_in_forty_digits() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
+def test_a_strongly_damped_row_changes_nothing_of_its_neighbours_nor_their_program_of_it() -> None:
+    row = {"a0": 15.0, "omega": 5.0, "mu": 0.1, "k": 100.0, "end": 2.0}
+    mild, strong = np.array([1.0, 2.0]), np.array([1e10])
+    mixed = kernels.simulate("rubbing_mass", row | {"c": np.array([1.0, 1e10, 2.0])})
+    for part, places in ((mild, [0, 2]), (strong, [1])):
+        alone = kernels.simulate("rubbing_mass", row | {"c": part})
+        assert all(np.array_equal(mixed[name][np.array(places)], alone[name], equal_nan=True) for name in alone)
+    run = {"window_start": 100 * 2 * math.pi / 5.0, "end": 101 * 2 * math.pi / 5.0, "c": 1e10}
+    steady = kernels.simulate("rubbing_mass", {name: value for name, value in row.items() if name != "end"} | {"c": 1e10}, window="steady")
+    assert int(steady.status) == Status.OK
+    assert float(steady.wear_power) == pytest.approx(float(kernels.simulate("rubbing_mass", row | run).wear_power), rel=1e-12)
+
+
+@pytest.mark.slow
 def test_a_ball_that_has_come_to_rest_needs_no_events() -> None:
     k, c, g = 1e10, 3e4, 9.81
     ball = {"load": g, "k_n": k, "c_n": c, "k": 0.0, "mu": 0.0, "a0": 0.0, "window_start": 0.0}
@@ -133,9 +148,8 @@ def test_a_mass_at_rest_follows_the_derivative_of_the_limit_that_releases_it() -
     x, by_stiffness = jax.jvp(lambda k_t: kernels.simulate("rubbing_mass", row | {"k_t": k_t}).x_end, (100.0,), (1.0,))
     assert float(x) - PUSHED == pytest.approx(released(100.0), abs=1e-12)
     for side in (1e-4, -1e-4):
-        assert float(by_stiffness) == pytest.approx(
-            (released(100.0 + side) - released(100.0)) / side, rel=2e-5
-        )  # 1.85 times that without what guards keep
+        change = (released(100.0 + side) - released(100.0)) / side
+        assert float(by_stiffness) == pytest.approx(change, rel=2e-5)  # 1.85 times that without what guards keep
 
 
 def test_a_row_with_too_many_events_says_when_they_ended_its_run() -> None:
