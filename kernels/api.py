@@ -93,7 +93,9 @@ def simulate(
     time scheme are those of its computed steps. Where the force jumps (at entries, and where slip begins with mu_s > mu_d) they follow the
     instant, to first order in the step. In stick they are 0; with k_t, where the contact creeps, only those of wear. One-sided derivatives
     differ at a regime boundary only if the motion itself has a kink there.
-    By schemes that choose their steps, the derivative by window_start at its default 0 lacks what the first instant contributes.
+    Derivatives by the ends of the window and by `end` are one-sided where these coincide: a window that begins with the run can begin
+    later, one that ends with it can end earlier. By schemes that choose their steps, those of sums by window_start = 0 are of first order
+    in the first step, and those of extremes do not follow it.
     Counts and codes have derivative 0.
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as

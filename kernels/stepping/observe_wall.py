@@ -131,8 +131,8 @@ def push(
     largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
 
     def within(part: WindowPart) -> Within:
-        first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
-        overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+        first = jnp.where(met, jnp.maximum(place, part.start), part.start)
+        overlap = jnp.where(parted, jnp.minimum(separated, part.end), part.end) - first
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
 
         def at_ends(low: Array, high: Array) -> Array:
