@@ -9,10 +9,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from kernels.batch.finish import as_codes, finish, in_lists, without_support
-from kernels.batch.program_key import ProgramKey, key_of
+from kernels.batch.program_key import ProgramKey, key_of, strongly_damped
 from kernels.batch.programs import program
 from kernels.batch.refusals import common_shape, refused
 from kernels.batch.solve import shared_arguments
@@ -82,14 +83,19 @@ def simulate(
             message names the first.
 
     Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster for many. One program runs all rows of a call, a simpler
-    one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study).
+    one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study). Only
+    rows of rigid friction whose damping is so strong that their free motion decays at once run in a slower program of their own (c / m
+    above 1e4 omega, and above 100 sqrt(k / m)), unless m, c, k, omega or end is traced: then all rows run in the faster program, where
+    such rows may have more events than the bound.
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
     any order; with rigid friction, second derivatives of `max_slip_speed` leave out how the instant of the peak moves. Derivatives of a
     time scheme are those of its computed steps. Where the force jumps (at entries, and where slip begins with mu_s > mu_d) they follow the
     instant, to first order in the step. In stick they are 0; with k_t, where the contact creeps, only those of wear. One-sided derivatives
     differ at a regime boundary only if the motion itself has a kink there.
-    By schemes that choose their steps, the derivative by window_start at its default 0 lacks what the first instant contributes.
+    Derivatives by the ends of the window and by `end` are one-sided where these coincide: a window that begins with the run can begin
+    later, one that ends with it can end earlier. By schemes that choose their steps, those of sums by window_start = 0 are of first order
+    in the first step, and those of extremes do not follow it.
     Counts and codes have derivative 0.
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as
@@ -118,7 +124,7 @@ def simulate(
         listed = in_lists(chosen.returns(window, given), chosen.structure.order, found, jnp)
         results = Results(listed, (*chosen.observables, STATUS))
     else:
-        results = Results(_run(chosen, given, key_of(chosen, given, scheme, window, asked), records, window), (*chosen.observables, STATUS))
+        results = Results(_all_rows(chosen, given, scheme, window, asked, records), (*chosen.observables, STATUS))
     return results.raise_failed() if throw else results
 
 
@@ -148,6 +154,28 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
     chosen = model_of(model, oscillator=True)
     given = check_given(chosen, params)
     return Results(_run(chosen, given, key_of(chosen, given, EXACT, forces=True), records), (*chosen.observables, *MOTION, STATUS))
+
+
+def _all_rows(
+    chosen: Model, params: Mapping[str, Any], scheme: str, window: str | None, asked: Asked, records: Records | None
+) -> dict[str, jax.Array]:
+    """All rows of a call: through one program, but strongly damped ones through another one than the others, which it would slow down."""
+    key = key_of(chosen, params, scheme, window, asked)
+    damped = strongly_damped(chosen, params) if key.rigid_loop else None
+    if damped is None or not damped.any():
+        return _run(chosen, params, key, records, window)
+    shape = np.broadcast_shapes(damped.shape, *(np.shape(value)[: -1 if name in chosen.tables else None] for name, value in params.items()))
+    mask = np.broadcast_to(damped, shape).reshape(-1)
+    parts = []
+    for rows in (np.flatnonzero(~mask), np.flatnonzero(mask)):
+        own = {}
+        for name, value in params.items():
+            table = np.shape(value)[-1:] if name in chosen.tables else ()
+            own[name] = value if np.ndim(value) == len(table) else jnp.broadcast_to(value, (*shape, *table)).reshape(-1, *table)[rows]
+        parts.append(_run(chosen, own, key_of(chosen, own, scheme, window, asked), records, window))
+    place = np.argsort(np.argsort(mask, kind="stable"), kind="stable")
+    both = {name: jnp.concatenate([part[name] for part in parts])[place] for name in parts[0]}
+    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in both.items()}
 
 
 def _run(

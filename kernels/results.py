@@ -103,7 +103,7 @@ class Results(dict[str, Any]):
         if statuses[row] != Status.TOO_MANY_EVENTS or "time_reached" not in self:
             return said
         time = np.broadcast_to(np.asarray(self["time_reached"]), statuses.shape)[row]
-        return said.replace("`time_reached`", f"t = {time:.4g} s")
+        return said.replace("the time `time_reached`", f"t = {time:.4g} s")
 
     def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...], tuple[Quantity, ...]]]:
         """The entries with their keys, and what is static: names and quantities."""

@@ -28,11 +28,12 @@ IMAGE = "image"  # from a point of a Poincare section to the point some periods 
 STIFFEST = 3.0  # largest sqrt(k/m) / omega and c / (m omega) in float32: beyond, the two time scales of a motion need more than 7 digits
 # further properties of a row, besides PENALISED and the names in FEATURES and VARIED; the last two follow the prefix of their wall
 _FREE, _BARE, _SOFT, _STIFF, _BUCKLES, _DAMPING_VARIES = "free", "bare", "soft", "stiff", "buckles", "damping varies"
-_NATIVE, _STRONG = "native", "strong"
+_NATIVE, _DAMPED = "native", "strongly damped"
 _READ_IN_CPP = ("m", "x0", "v0", "mu_s", "mu_d", "normal_force", "a0", "f0", "omega", "phase", "load", "k_t", "c_t", "k", "c")
 _TURN, _PHASE = 2.0, 1e5  # rad: largest turn of the excitation in a step, and largest phase, of the loop in C++
 _MANY = 600.0  # a contact is stiff if its motion turns by more than this angle [rad] in a period of the excitation, or in the run
-_STRONGLY = 1e4, 100.0  # damping is strong if c / m is above omega and sqrt(k / m) so many times: the loop of all laws is faster then
+_DECAYS = 6e4, 100.0  # damping is strong if c / m is so many times above 1 / period and sqrt(k / m): the loop of all laws is faster then
+_DECIDE_DAMPING = ("m", "c", "k", "omega", "end")
 _SAMPLES = 0.1  # s; for that time instead under a record, whose samples end stretches anyway
 _LAWS = {STOP: "stop", BUCKLING: "wall that buckles", VARYING: "wall that buckles with varying damping"}
 
@@ -244,7 +245,8 @@ def key_of(
         with np.errstate(all="ignore"):  # numbers out of bounds have a status later
             resolved = model.resolve(dict(params))
             has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
-        has |= {_STRONG} if np.any(_strong(resolved)) else set()
+    damped = strongly_damped(model, params) if scheme == EXACT else None
+    has |= {_DAMPED} if damped is not None and damped.all() else set()
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
@@ -254,6 +256,20 @@ def key_of(
             if not known_zero(criterion) and any(name in params for name in dampings):
                 has.add(wall.prefix + _DAMPING_VARIES)
     return _key(model, (window or EXACT) if scheme == EXACT else QUEUE, scheme, has, asked, forces=forces)
+
+
+def strongly_damped(model: Model, params: Mapping[str, Any]) -> np.ndarray | None:
+    """Mask of the rows of a call from Python whose damping is strong (see `_strong`), in a shape that broadcasts to theirs.
+
+    None where m, c, k, omega or end is traced, so that nobody knows. `params`: see `key_of`.
+    """
+    known = {name: params[name] for name in (*_DECIDE_DAMPING, "a0", "f0") if name in params and not is_traced(params[name])}
+    if model.structure is not None or any(name in params and name not in known for name in _DECIDE_DAMPING):
+        return None
+    with np.errstate(all="ignore"):  # numbers out of bounds have a status later
+        rows = {name: np.asarray(value) for name, value in model.resolve(known).items() if name in (*_DECIDE_DAMPING, "a0", "f0")}
+        traced = any(name in params and name not in known for name in ("a0", "f0"))
+        return np.asarray(_strong(rows, traced | (rows["a0"] != 0.0) | (rows["f0"] != 0.0)))
 
 
 def _key(
@@ -274,7 +290,7 @@ def _key(
     rigid_loop = key().rigid_loop
     if not rigid_loop:
         return key(stiff=_STIFF in has)
-    if _STRONG in has and engine == EXACT:
+    if _DAMPED in has:
         return key(stiff=True)
     # float32 is of the loop of rigid friction over a given window; everything else by the scheme exact is float64
     return key(free=_FREE in has, precision=precision if _SOFT in has and engine == EXACT else DOUBLE)
@@ -305,7 +321,7 @@ def _traits(model: Model, rows: Mapping[str, np.ndarray]) -> dict[str, Any]:
         _BARE: (rows["normal_force"] == 0.0) & ~used(rows.get("normal_amplitude", 0.0)),
         _SOFT: soft,
         _STIFF: _stiff(model, rows, harmonic),
-        _STRONG: _strong(rows),
+        _DAMPED: _strong(rows, harmonic),
         **{wall.prefix + _BUCKLES: np.isfinite(rows[f"{wall.prefix}f_crit"]) for wall in model.walls if wall.buckles},
         **{wall.prefix + _DAMPING_VARIES: _damping_varies(rows, wall.prefix) for wall in model.walls if wall.buckles},
     }
@@ -324,16 +340,20 @@ def _stiff(model: Model, rows: Mapping[str, Any], harmonic: Any) -> Any:
         spring = functools.reduce(lambda most, wall: np.maximum(most, rows[f"{wall.prefix}k_n"]), model.walls, np.zeros(()))
         damper = functools.reduce(lambda most, wall: np.maximum(most, rows[f"{wall.prefix}c_n"]), model.walls, np.zeros(()))
         rate = np.maximum(np.sqrt((rows["k"] + spring) / rows["m"]), (rows["c"] + damper) / rows["m"])
-        period = np.where(harmonic, np.minimum(2.0 * np.pi / rows["omega"], rows["end"]), rows["end"])
-        period = np.where(np.isnan(rows.get("record", np.nan)), period, _SAMPLES)
+        period = np.where(np.isnan(rows.get("record", np.nan)), _period(rows, harmonic), _SAMPLES)
         return (rate * period > _MANY) | np.isfinite(rows["k_t"])
 
 
-def _strong(rows: Mapping[str, Any]) -> Any:
+def _strong(rows: Mapping[str, Any], harmonic: Any) -> Any:
     """Mask of the rows whose damping alone is so strong that their free motion decays at once, but for its slow part."""
     with np.errstate(all="ignore"):
         rate = rows["c"] / rows["m"]
-        return (rate > _STRONGLY[0] * rows["omega"]) & (rate > _STRONGLY[1] * np.sqrt(rows["k"] / rows["m"]))
+        return (rate * _period(rows, harmonic) > _DECAYS[0]) & (rate > _DECAYS[1] * np.sqrt(rows["k"] / rows["m"]))
+
+
+def _period(rows: Mapping[str, Any], harmonic: Any) -> Any:
+    """Period of the excitation of each row, or the length of the run where that is shorter or nothing is `harmonic` [s]."""
+    return np.where(harmonic, np.minimum(2.0 * np.pi / rows["omega"], rows["end"]), rows["end"])
 
 
 def _damping_varies(rows: Mapping[str, np.ndarray], prefix: str) -> Any:

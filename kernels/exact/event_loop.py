@@ -219,7 +219,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
             less = guard.on_v * v, guard.on_a * a
             value = guard.value - less[0] - less[1]
             value = jnp.where(jnp.abs(value) <= _CANCELS * (jnp.abs(less[0]) + jnp.abs(less[1])), 0.0, value)
-            return guard._replace(value=jnp.where(rests, value, guard.value))
+            return guard._replace(value=jnp.where(rests, _fixed(value) + (guard.value - _fixed(guard.value)), guard.value))
 
         v, a = (jnp.where(rests, each - _fixed(each), each) for each in (v, a))
         return s._replace(anchor=s.anchor._replace(v=v, a=a)), piece._replace(guards=tuple(map(still, piece.guards)))

@@ -23,8 +23,8 @@ class Status(IntEnum):
     TOO_MANY_EVENTS = (
         4,
         (
-            "more than 1,000,000 events (slips, stops, impacts, extremes of a speed or a force), or steps of their search, before "
-            "`time_reached`: shorten [time] end, damp what goes on vibrating, or take a time scheme, which counts no events"
+            "more than 1,000,000 events (slips, stops, impacts, extremes of a speed or a force), or steps of their search. The run ended "
+            "at the time `time_reached`: shorten [time] end, add damping, or take a time scheme, which counts no events"
         ),
     )
     OVERFLOW = 5, "a result is not a finite number"

@@ -121,6 +121,7 @@ SECOND_BODY = (
     Quantity("v_end_2", "m/s", "velocity of the second body at the end of the run, or of the steady window; 0 where there is none"),
 )  # fmt: skip
 
+# whose motion it is where there is a second body; all else is of the wall between them, or of friction, which two bodies do not have
 _OF_TWO = {
     **dict.fromkeys(("x_end", "v_end"), "of the first of two bodies"),
     **dict.fromkeys(
@@ -140,7 +141,7 @@ _OF_TWO = {
         "of two bodies, of the first less the second",
     ),
     **dict.fromkeys(("multiplier_1", "multiplier_2"), "of two bodies, of the motion of the first less the second"),
-}  # whose motion it is where there is a second body; all else is of the wall between them, or of friction, which two bodies do not have
+}
 
 
 def of_two(observables: tuple[Quantity, ...]) -> tuple[Quantity, ...]:

@@ -5,9 +5,9 @@ part OF_DEEPEST of the largest compression of the run so far, plus what rounding
 has no impact, and one that comes back to the face without leaving it goes on with the same impact. All engines and schemes, and the list of
 single impacts (`time_history.impacts`), count by `update`.
 
-A scheme of order 1 or 2 with straight lines does not resolve what lasts BRIEF steps or less. So what would be over after BRIEF steps under
+A scheme of order 1 or 2 with straight lines does not resolve what lasts STEPS steps or less. So what would be over after STEPS steps under
 the force on a mass just outside the wall does not count: an excursion that ends no impact, and a mass that comes in no deeper and no faster
-than that (`brief`). Where steps follow a tolerance, an excursion counts beyond the tolerance times the largest displacement so far.
+than that (`unresolved`). Where steps follow a tolerance, an excursion counts beyond the tolerance times the largest displacement so far.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import jax
 import jax.numpy as jnp
 
 from kernels.numerics.numbers import Array, by_width, choice
-from kernels.observables.push import Brief, Push
+from kernels.observables.push import Push, Unresolved
 
 SUMMED = ("contact_time", "impulse")  # sums of many small numbers, which float32 runs sum in two levels
 OF_DEEPEST = 1e-6
 ROUNDED = (1e-12, 1e-6)  # of the length of a row, in float64 and in float32
-BRIEF = 4.0  # steps: what lasts no longer is not resolved by straight lines
+STEPS = 4.0  # what lasts no longer is not resolved by straight lines
 
 
 def rounded(p: dict[str, Any], gap: Array) -> Array:
@@ -66,23 +66,28 @@ class Shock(NamedTuple):
     separation: Array
     left: Array
     returned: Array
-    brief: Brief | None = None
+    unresolved: Unresolved | None = None
 
 
-def brief(was: Brief, outside: Array, change: Array, h: Array) -> Brief:
-    """What steps of `h` [s] leave open, after one that ends `outside` the wall or not, in which the velocity `change`s by so much [m/s].
+def unresolved(was: Unresolved, outside: Array, change: Array, h: Array) -> Unresolved:
+    """What a scheme of straight lines does not resolve from a step on; all arguments are scalars.
 
-    Under an even force an excursion that lasts BRIEF steps begins with half the velocity that changes in that time, and comes a quarter of
+    Under an even force an excursion that lasts STEPS steps begins with half the velocity that changes in that time, and comes a quarter of
     that time that far.
+
+    Args:
+        was: before the step. outside: whether the step ends outside the wall; within it nothing changes.
+        change: change of the velocity in the step [m/s], with any sign. h: length of the step [s].
     """
-    speed = 0.5 * BRIEF * jax.lax.stop_gradient(jnp.abs(change))
-    return Brief(jnp.where(outside, 0.25 * BRIEF * h * speed, was.way), jnp.where(outside, speed, was.speed))
+    speed = 0.5 * STEPS * jax.lax.stop_gradient(jnp.abs(change))
+    before = speed if was.speed is None else was.speed
+    return Unresolved(jnp.where(outside, 0.25 * STEPS * h * speed, was.way), jnp.where(outside, speed, before))
 
 
-def none_brief(like: Array) -> Brief:
-    """What is left open before the first step."""
+def nothing_unresolved(like: Array) -> Unresolved:
+    """What a scheme of straight lines does not resolve before its first step: nothing. `like`: any scalar."""
     zero = jnp.zeros_like(like)
-    return Brief(zero, zero)
+    return Unresolved(zero, zero)
 
 
 def init(
@@ -133,12 +138,12 @@ def update(sums: Shock, now: Push) -> Shock:
     touched = (sums.first_time > 0.0) & ~(sums.deepest > now.rounded)  # what came before the first contact
     first = now.entered & (jnp.isnan(sums.first_time) | touched)
     least = OF_DEEPEST * sums.deepest + now.rounded
-    far = least if now.brief is None else least + now.brief.way
+    far = least if now.unresolved is None else least + now.unresolved.way
     gone = jnp.where(sums.held > 0.0, now.low < -far, now.high > far - now.room)
     held = jnp.where(gone, 0.0, sums.held)
     one, other = now.high > least, now.low < -now.room - least
-    if now.arrival is not None and now.brief is not None:
-        fast = now.arrival > now.brief.speed
+    if now.arrival is not None and now.unresolved is not None and now.unresolved.speed is not None:
+        fast = now.arrival > now.unresolved.speed
         one, other = one & (fast | (now.high > far) | (held > 0.0)), other & (fast | (now.low < -now.room - far) | (held < 0.0))
     struck = one & (held <= 0.0) | other & (held >= 0.0)
     away = jnp.where(now.left, 1.0, sums.away)
@@ -150,7 +155,7 @@ def update(sums: Shock, now: Push) -> Shock:
         away=jnp.where(back | now.entered, 0.0, away),
         held=jnp.where(one, 1.0, jnp.where(other, -1.0, held)),
         deepest=jax.lax.stop_gradient(jnp.maximum(sums.deepest, jnp.maximum(now.high, -now.low - now.room))),
-        brief=None if sums.brief is None else now.brief,
+        unresolved=None if sums.unresolved is None else now.unresolved,
     )
     part = now.within
     if part is None:

@@ -7,11 +7,16 @@ from typing import NamedTuple
 from kernels.numerics.numbers import Array
 
 
-class Brief(NamedTuple):
-    """What the steps of a scheme leave open: an excursion that comes no farther than a way [m], at an initial speed no higher [m/s]."""
+class Unresolved(NamedTuple):
+    """What the steps of a scheme do not resolve (scalars).
+
+    Attributes:
+        way: an excursion through the face of a wall that comes no farther than this [m].
+        speed: one that begins no faster than this [m/s]; None where speed does not decide it.
+    """
 
     way: Array
-    speed: Array
+    speed: Array | None = None
 
 
 class Within(NamedTuple):
@@ -48,8 +53,8 @@ class Push(NamedTuple):
         rounded: depth that rounding may decide [m] (`impacts.rounded`).
         within: the part in the window; None if no part is in the window.
         left_time: when the mass leaves the wall [s], where that need not be `time`; else None.
-        arrival: speed into the nearer wall at the start of the step [m/s]. brief: what the steps leave open (see `Brief`). Both are
-            None where nothing is left open.
+        arrival: speed into the nearer wall at the start of the step [m/s]; None where no speed decides (see `Unresolved`).
+        unresolved: what the steps do not resolve; None where they resolve everything.
     """
 
     time: Array
@@ -67,4 +72,4 @@ class Push(NamedTuple):
     within: Within | None = None
     left_time: Array | None = None
     arrival: Array | None = None
-    brief: Brief | None = None
+    unresolved: Unresolved | None = None

@@ -28,9 +28,19 @@ from kernels.models.schemes import MOST_STEPS
 from kernels.models.status import Status
 from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
 from kernels.numerics.numbers import Array, all_finite, choice, of_type
-from kernels.observables import block_means, impacts
+from kernels.numerics.tangents import moved_with, with_tangent_of
+from kernels.observables import block_means, impacts, statistics
 from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import dense_output, observe_friction, observe_links, observe_statistics, observe_wall, saltation, two_level_sums
+from kernels.stepping import (
+    dense_output,
+    observe_friction,
+    observe_links,
+    observe_statistics,
+    observe_wall,
+    saltation,
+    two_level_sums,
+    window_bounds,
+)
 from kernels.stepping.adapt1 import ADAPT1
 from kernels.stepping.adapt2 import ADAPT2
 from kernels.stepping.dense_output import Polynomial
@@ -39,7 +49,6 @@ from kernels.stepping.euler import EULER
 from kernels.stepping.rk32 import RK32
 from kernels.stepping.rk54 import RK54
 from kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
-from kernels.stepping.step_control import ByError
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,
@@ -276,6 +285,10 @@ def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
     ends = [WallEnd(crush.plastic, crush.largest, crush.buckled) for crush in run.state.memory.walls]
     crushed, status = wall_outcome.finish(setup.walls, setup.body.walls, ends, shocks, setup.p, status)
     found |= crushed | observe_links.finish(run.sums.links, setup.body, run.state)
+    if isinstance(clock, Timed):
+        late = window_bounds.left_at_end(setup.p, clock.t)
+        reached = moved_with(reached, late)
+        x, v = (moved_with(value, (late * rate).astype(value.dtype)) for value, rate in ((x, v), (v, run.state.a)))
     if setup.centre is not None:
         x, v, found["x_end_2"], found["v_end_2"] = setup.centre.bodies(setup.p, x, v)
     last = {"x_end": x, "v_end": v, "period": zero, "time_reached": reached}
@@ -321,8 +334,8 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     h = jnp.where(done < whole, setup.h, 0.0)
     turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
-    starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
-    ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    starts = window_bounds.begins_at(p["window_start"] * rate - done).astype(h.dtype)
+    ends = window_bounds.ends_at(p["window_end"] * rate - done).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
     against = _against(setup.body.friction, run.state, trial, h, swings)
@@ -338,7 +351,9 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
         observe_wall.WindowPart(starts, ends),
     )
     if run.sums.watched is not None:
-        parts = jnp.stack([starts, ends]) if setup.instants is None else jnp.clip(setup.instants * rate - done, 0.0, 1.0).astype(h.dtype)
+        parts = jnp.stack([starts, ends])
+        if setup.instants is not None:
+            parts = jnp.append(starts, window_bounds.ends_at(setup.instants[1:] * rate - done).astype(h.dtype))
         ways = _position(run.state.v, trial, h, parts)
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
         course = course_of(stepper, run.state, trial, h)
@@ -483,7 +498,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         rubs, slips = observe_friction.along(setup.body.friction, against, slid)
         part = part._replace(rubbed=rubs, within=slips)
     span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
-    unsure = limits.tolerance * verdict.after[0] if isinstance(control, ByError) else None
+    unsure = control.unsure(verdict.after, limits)
     sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course, unsure)
     if run.sums.watched is not None:
         bounds = jnp.stack([p["window_start"], p["window_end"]]) if setup.instants is None else setup.instants
@@ -501,6 +516,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
+    sums = _from_the_start(setup, run, sums, window_bounds.lost_at_start(p, clock.t), h)
     trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, swings))
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
@@ -524,6 +540,30 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     )
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     return StepRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
+
+
+def _from_the_start(setup: StepSetup, run: StepRun, sums: StepSums, late: Array, h: Array) -> StepSums:
+    """The sums after a step of `h` [s] in a window that begins with the run and `late` [s] after that; see `window_bounds`."""
+
+    def less(old: Any, new: Any, names: tuple[str, ...]) -> Any:
+        both = ((name, getattr(old, name), getattr(new, name)) for name in names)
+        return new._replace(**{name: window_bounds.without(was, now, late, h) for name, was, now in both if now is not None})
+
+    was, watched, links = run.sums, sums.watched, sums.links
+    if watched is not None and was.watched is not None:
+        watched = less(was.watched, watched, ("worn",))
+        if watched.statistics is not None:
+            values = observe_statistics.values_at(setup.body, run.state)
+            seen = statistics.add_instant(watched.statistics, -late.astype(values.dtype), values, run.state.v)
+            watched = watched._replace(
+                statistics=jax.tree.map(lambda value, moved: with_tangent_of(moved, value), watched.statistics, seen)
+            )
+    return sums._replace(
+        friction=less(was.friction, sums.friction, two_level_sums.FRICTION),
+        shocks=tuple(less(old, new, impacts.SUMMED) for old, new in zip(was.shocks, sums.shocks, strict=True)),
+        watched=watched,
+        links=None if links is None else less(was.links, links, ("dissipation",)),
+    )
 
 
 def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Polynomial | None:

@@ -100,9 +100,8 @@ def update(
     if part is None:
         share = jnp.where(pushed, jnp.where(pushes, 1.0, place), jnp.where(pushes, 1.0 - place, 0.0))
     else:
-        first = jnp.where(pushes & ~pushed, place, 0.0)
-        last = jnp.where(pushed & ~pushes, place, 1.0)
-        overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+        first = jnp.where(pushes & ~pushed, jnp.maximum(place, part.start), part.start)
+        overlap = jnp.where(pushed & ~pushes, jnp.minimum(place, part.end), part.end) - first
         share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
     (share,) = fusion_barrier(share)
     pressed = h * share

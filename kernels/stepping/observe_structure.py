@@ -37,12 +37,14 @@ def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
 def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None) -> StructureSums:
     """Sums after a step of `h` [s] from a run to what is `seen`; `part` of it lies in the window. None: see `observe_contacts.update`."""
     body, before, after, was = setup.body, run.state, trial.state, run.sums
-    motions = tuple(zip(body.along(state.v), body.along(state.a), strict=True) for state in (before, after))
+    motions = tuple(tuple(zip(body.along(state.v), body.along(state.a), strict=True)) for state in (before, after))
     contacts = tuple(
         observe_contacts.update(
-            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, (ends[0], ends[1]), h), setup.key.peak_edges
+            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, ends, h), setup.key.peak_edges
         )
-        for sums, group, one, other, *ends in zip(was.contacts, body.groups, touches_of(before), touches_of(after), *motions, strict=True)
+        for sums, group, one, other, ends in zip(
+            was.contacts, body.groups, touches_of(before), touches_of(after), zip(*motions, strict=True), strict=True
+        )
     )
     low, high, length = run.seen.points, seen.points, h
     if part is not None:

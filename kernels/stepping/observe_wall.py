@@ -15,7 +15,7 @@ from kernels.contact.wall import Crush, Wall
 from kernels.numerics.numbers import Array, choice
 from kernels.numerics.tangents import with_tangent_of
 from kernels.observables import impacts
-from kernels.observables.push import Brief, Push, Within
+from kernels.observables.push import Push, Unresolved, Within
 from kernels.stepping import dense_output, saltation
 from kernels.stepping.dense_output import Polynomial
 from kernels.stepping.scheme import Body, StepState
@@ -38,7 +38,7 @@ def init(body: Body, state: StepState, window_start: Array, lines: bool = False)
         )
         for wall, crush in walls
     )  # fmt: skip
-    return tuple(shock._replace(brief=impacts.none_brief(shock.deepest)) for shock in shocks) if lines else shocks
+    return tuple(shock._replace(unresolved=impacts.nothing_unresolved(shock.deepest)) for shock in shocks) if lines else shocks
 
 
 def update(
@@ -64,12 +64,13 @@ def update(
     def pushed(sums: impacts.Shock, wall: Wall, was: Crush, now: Crush) -> Push:
         found = push(wall, before, after, was, now, since, h, part, course)
         if unsure is not None:
-            return found._replace(brief=Brief(unsure, unsure))
-        if sums.brief is None:
+            return found._replace(unresolved=Unresolved(unsure))
+        if sums.unresolved is None:
             return found
         outside = compression(wall, after.x, after.rest) <= 0.0
         change = h * jnp.minimum(jnp.abs(before.a), jnp.abs(after.a))
-        return found._replace(arrival=_side(wall, before.x) * before.v, brief=impacts.brief(sums.brief, outside, change, h))
+        unresolved = impacts.unresolved(sums.unresolved, outside, change, h)
+        return found._replace(arrival=_side(wall, before.x) * before.v, unresolved=unresolved)
 
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
     return tuple(impacts.update(each[0], pushed(*each)) for each in every)
@@ -130,8 +131,8 @@ def push(
     largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
 
     def within(part: WindowPart) -> Within:
-        first, last = jnp.where(met, place, 0.0), jnp.where(parted, separated, 1.0)
-        overlap = jnp.minimum(last, part.end) - jnp.maximum(first, part.start)
+        first = jnp.where(met, jnp.maximum(place, part.start), part.start)
+        overlap = jnp.where(parted, jnp.minimum(separated, part.end), part.end) - first
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
 
         def at_ends(low: Array, high: Array) -> Array:

@@ -195,6 +195,9 @@ class Control(Protocol):
               limits: Limits) -> StepVerdict:  # fmt: skip
         """Judge a trial that ends at `x` and `v`. Its length `tried` [s] is less than `planned` [s] if it was cut to hit an instant."""
 
+    def unsure(self, memory: tuple[Array, ...], limits: Limits) -> Array | None:
+        """What the displacement lacks by the tolerance [m], with the memory of the control; None without a tolerance."""
+
 
 def from_now_on(state: StepState, change: Array) -> StepState:
     """The state after a jump of the external force, for a scheme whose next step uses the acceleration from there on alone."""

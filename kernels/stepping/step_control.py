@@ -47,6 +47,9 @@ class ByFrequency(NamedTuple):
             again=(steps, retries + 1.0),
         )
 
+    def unsure(self, _memory: tuple[Array, ...], _limits: Limits) -> None:
+        """None: it has no tolerance (see `scheme.Control`)."""
+
 
 class ByError(NamedTuple):
     """Error of a step at most 1: e = max(|error of x| / X, |error of v| / V) / tolerance.
@@ -78,3 +81,7 @@ class ByError(NamedTuple):
             after=scales,
             again=memory,
         )
+
+    def unsure(self, memory: tuple[Array, ...], limits: Limits) -> Array:
+        """The tolerance times X (see `scheme.Control`)."""
+        return limits.tolerance * memory[0]

@@ -15,7 +15,16 @@ from kernels.models.status import Status
 from kernels.models.structures import StructureKey
 from kernels.numerics.fusion import decide
 from kernels.numerics.numbers import Array, all_finite, by_width, of_type
-from kernels.stepping import dense_output, observe_contacts, saltation, structure_course, structure_phases, structure_saltation
+from kernels.numerics.tangents import moved_with
+from kernels.stepping import (
+    dense_output,
+    observe_contacts,
+    saltation,
+    structure_course,
+    structure_phases,
+    structure_saltation,
+    window_bounds,
+)
 from kernels.stepping.loop import CHUNK, STEPPERS, steps
 from kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, see, with_added
 from kernels.stepping.observe_wall import WindowPart
@@ -139,6 +148,11 @@ def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], 
     sums = run.sums
     if sums.totals is not None:
         sums = with_added(sums, jax.tree.map(lambda total, value: total + value, sums.totals, added_of(sums)))
+    if isinstance(clock, Timed):
+        late = window_bounds.left_at_end(p, clock.t)
+        clock = clock._replace(t=moved_with(clock.t, late))
+        x, v = (moved_with(value, (late * rate).astype(value.dtype)) for value, rate in ((state.x, state.v), (state.v, state.a)))
+        state = state._replace(x=x, v=v)
     length = p["window_end"] - p["window_start"]
     found: dict[str, Array] = {}
     for kinds, contact in zip(key.groups, sums.contacts, strict=True):
@@ -200,8 +214,8 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     )
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     rate = whole / p["end"]
-    starts = jnp.clip(p["window_start"] * rate - done, 0.0, 1.0).astype(h.dtype)
-    ends = jnp.clip(p["window_end"] * rate - done, 0.0, 1.0).astype(h.dtype)
+    starts = window_bounds.begins_at(p["window_start"] * rate - done).astype(h.dtype)
+    ends = window_bounds.ends_at(p["window_end"] * rate - done).astype(h.dtype)
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
     trial = anchored(setup, run.state, trial._replace(state=state), h)
     seen = see(setup, state, loads[-1])
@@ -287,6 +301,15 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         sums = observe_along(setup, run, trial, seen, h, inside, along, acting)
         state, sums = structure_phases.turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
         trial = trial._replace(state=state)
+    late = window_bounds.lost_at_start(p, clock.t)
+    less = functools.partial(window_bounds.without, late=late, h=h)
+    contacts = tuple(
+        now._replace(added=jax.tree.map(less, was.added, now.added)._replace(impacts=now.added.impacts))
+        for was, now in zip(run.sums.contacts, sums.contacts, strict=True)
+    )
+    old, points = run.sums.points, sums.points
+    energy = None if old.energy is None or points.energy is None else less(old.energy, points.energy)
+    sums = sums._replace(contacts=contacts, points=points._replace(square=less(old.square, points.square), energy=energy))
     if setup.loads.shaped:
         there, here = setup.loads.at(target), setup.loads.at(target, before=True)
         jump = there.force - here.force

@@ -15,7 +15,8 @@ from kernels.numerics.numbers import Array, choice
 from kernels.numerics.tangents import only_tangent, with_tangent_of
 from kernels.stepping.structure import Structure, spread, turned
 
-Ends = tuple[tuple[Vector, Vector], tuple[Vector, Vector]]  # velocity and acceleration along the axes of a group at both ends of a step
+# of a group of G supports at the start and at the end of a step: velocity [m/s] and acceleration [m/s^2] along its axes, (G,) each
+Ends = tuple[tuple[Vector, Vector], tuple[Vector, Vector]]
 
 
 def of_structure(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...], h: Array) -> Array | None:

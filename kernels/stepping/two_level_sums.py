@@ -15,7 +15,7 @@ from kernels.numerics.numbers import Array
 from kernels.observables import impacts
 from kernels.stepping import observe_friction
 
-_FRICTION = ("distance", "drift", "stuck_time", "wear", "friction")
+FRICTION = ("distance", "drift", "stuck_time", "wear", "friction")
 _Shocks: TypeAlias = tuple[impacts.Shock, ...]
 
 
@@ -30,7 +30,7 @@ def init(friction: observe_friction.Tally, shocks: _Shocks) -> Totals | None:
     """Totals before the run; None if the sums themselves are in float64."""
     if friction.distance.dtype == jnp.float64:
         return None
-    return Totals(_nothing(friction._asdict(), _FRICTION), tuple(_nothing(shock._asdict(), impacts.SUMMED) for shock in shocks))
+    return Totals(_nothing(friction._asdict(), FRICTION), tuple(_nothing(shock._asdict(), impacts.SUMMED) for shock in shocks))
 
 
 def close(friction: observe_friction.Tally, shocks: _Shocks, totals: Totals) -> tuple[observe_friction.Tally, _Shocks, Totals]:

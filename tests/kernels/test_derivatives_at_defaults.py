@@ -14,6 +14,7 @@ from kernels.models import MODELS
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT
 from kernels.models.structures import Structure, body_basis
+from kernels.stepping import window_bounds
 
 SEEN = ("x_end", "v_end")
 # motions that do not end in an event, and on which each parameter has an effect in one of the cases
@@ -111,6 +112,34 @@ def test_time_schemes_without_friction_need_no_stiffness_of_it_and_have_derivati
     slopes = jax.jit(jax.jacfwd(end, (0, 1)))(1.0, 5.0)
     exact = jax.jacfwd(lambda m, a0: kernels.simulate("rubbing_mass", {"m": m, "k": 20.0, "a0": a0, "omega": 5.0, "v0": 0.2, "end": 1.0, "mu": 0.0}).x_end, (0, 1))(1.0, 5.0)  # fmt: skip # noqa: E501
     assert np.allclose(slopes, exact, rtol=1e-3 if scheme == "euler" else 1e-5)
+
+
+def test_a_bound_of_a_window_moves_one_of_the_two_steps_that_meet_there() -> None:
+    """Half of each would leave half of the derivative at the start and at the end of a run, where only one step is."""
+    for bound, rates in ((window_bounds.begins_at, [0.0, 1.0, 1.0, 0.0]), (window_bounds.ends_at, [0.0, 0.0, 1.0, 1.0])):
+        for place, rate in zip([-0.5, 0.0, 0.5, 1.0], rates, strict=True):
+            value, found = jax.jvp(bound, (place,), (1.0,))
+            assert (float(value), float(found)) == (max(place, 0.0), rate)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["euler", "adapt2", "rk54"])
+def test_derivatives_by_the_ends_of_a_window_that_is_the_whole_run_are_those_of_the_exact_engine(scheme: str) -> None:
+    row = {"k": 30.0, "c": 0.5, "mu_s": 0.12, "mu_d": 0.1, "normal_force": 9.81, "k_t": 1e4, "c_t": 10.0, "a0": 4.0, "omega": 6.0,
+           "phase": 0.7, "v0": 0.8, "x0": 0.06, "gap": 0.05, "k_n": 2e3, "c_n": 3.0}  # fmt: skip
+    seen = ("wear_power", "slip_distance", "stick_fraction", "drift", "impulse", "contact_time", "x_mean", "v_rms", "x_end", "v_end")
+    steps = {"euler": {"step": 1e-5}, "adapt2": {"step": 1e-5, "largest_step": 1e-5}, "rk54": {"tolerance": 1e-9, "largest_step": 1e-3}}
+
+    def rates(scheme: str) -> np.ndarray:
+        def run(at: Any) -> Any:
+            times = dict(zip(("window_start", "window_end", "end"), at, strict=True))
+            found = kernels.simulate("stop", row | steps.get(scheme, {}) | times, scheme=scheme, statistics=True)
+            return jnp.stack([found[name] for name in seen])
+
+        return np.asarray(jax.jacfwd(run)(jnp.array([0.0, 0.5, 0.5])))
+
+    assert rates(scheme) == pytest.approx(rates("exact"), rel=0.02, abs=2e-3)
 
 
 @pytest.mark.long_cases("rk32", "adapt1")

@@ -30,7 +30,7 @@ SHARP |= {name: {"step": 1e-4, "largest_step": 1e-3} for name in ("adapt1", "ada
 SHARP |= {name: {"step": 5e-4} for name in ("euler", "devogelaere")}
 
 
-NOT_OF_SCHEMES = ("window_start", "window_end")  # a step ends there: no derivative where the window begins with the run
+NOT_OF_SCHEMES = ("window_start", "window_end")  # extremes of a window that begins with the run do not follow its start
 
 
 def asked_of(setting: Setting) -> list[Quantity]:

@@ -18,7 +18,7 @@ from kernels.segments.damped import Damped, highest, over_sines
 from kernels.segments.interface import Point
 from kernels.segments.series import LENGTH
 
-_STRONG = 10.0  # zeta over the natural frequency above which damping is strong
+_FAR_APART = 10.0  # zeta over the natural frequency above which damping is strong
 FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes
 
 
@@ -63,13 +63,13 @@ class Decay(NamedTuple):
 def decay_of(segment: Damped) -> Decay:
     """The rates at which the free motion of a segment decays (scalars)."""
     zeta, w2 = segment.zeta, segment.w2
-    strong = (zeta > 0.0) & (w2 >= 0.0) & (zeta * zeta > _STRONG**2 * w2)
+    strong = (zeta > 0.0) & (w2 >= 0.0) & (zeta * zeta > _FAR_APART**2 * w2)
     fast = jnp.where(strong, zeta + jnp.sqrt(jnp.where(strong, zeta * zeta - w2, 0.0)), 1.0)
     return Decay(strong, jnp.where(strong, w2 / fast, 0.0), fast)
 
 
 class Bounds(NamedTuple):
-    """Upper bounds of derivatives of the displacement over a stretch: of order 6, 7 and 8."""
+    """Upper bounds of derivatives of the displacement over a stretch (scalars): of order 6, 7 and 8 [m/s^6], [m/s^7], [m/s^8]."""
 
     sixth: Array
     seventh: Array
@@ -81,18 +81,20 @@ class Bounds(NamedTuple):
 
 
 class Slow(NamedTuple):
-    """The motion without its free part, at one instant.
+    """The motion without its free part, at one instant; all numbers are scalars.
 
     Attributes:
-        motion: displacement since the anchor (about which the free motion swings) and four derivatives. swing: upper bounds of the free
-            motion, its velocity and its acceleration from there on; infinite where they grow or have no equilibrium.
-        bounds: of the slow part of a strongly damped free motion, from there on. brief: velocity of its fast part [m/s].
+        motion: displacement since the anchor [m] (about which the free motion swings) and four derivatives [m/s to m/s^4]. swing: upper
+            bounds of the free motion [m], its velocity [m/s] and its acceleration [m/s^2] from there on; infinite where they grow or have
+            no equilibrium.
+        bounds: of the derivatives of order 6, 7 and 8 [m/s^6 to m/s^8] of the slow part of a strongly damped free motion, from there on;
+            0 of any other. decays: velocity of its fast part [m/s].
     """
 
     motion: tuple[Array, ...]
     swing: tuple[Array, Array, Array]
     bounds: Bounds
-    brief: Array
+    decays: Array
 
     def swing_of(self, guard: Guard) -> Array:
         """Upper bound of the free motion in a guard."""
@@ -117,12 +119,16 @@ def response_of(segment: Damped) -> Response:
     return Response(p_re * by_size, -p_im * by_size, spared * by_size)
 
 
+def _turned(response: Response, at: Point) -> tuple[Array, Array]:
+    """The response to each sine of amplitude 1 at an instant, and its derivative by the angle; a displacement is alpha times that [s^2]."""
+    return response.re * at.sine + response.im * at.cosine, response.re * at.cosine - response.im * at.sine
+
+
 @traced_once
 def bounds_of(segment: Damped, pace: Pace, response: Response, at: Point, x: tuple[Array, ...], h: Array) -> tuple[Bounds, Bounds]:
     """Bounds over the `h` [s] after an instant, with and without the free motion. `x`: derivatives of order 5 to 8 at that instant."""
     omega, w2, size = pace.omega, jnp.abs(segment.w2), jnp.abs(segment.alpha)
-    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
-    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    q_s, q_c = (segment.alpha * part for part in _turned(response, at))
     squared = omega * omega
     fourth, answer = squared * squared, size * jnp.sqrt(response.re * response.re + response.im * response.im)
     sixth, eighth = fourth * squared, fourth * fourth
@@ -154,8 +160,7 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     decay = decay_of(segment)
     swings = (w2 > 0.0) & (zeta >= 0.0)
     stiffness = jnp.where(swings, w2, 1.0)
-    q_s = segment.alpha * (response.re * at.sine + response.im * at.cosine)
-    q_c = segment.alpha * (response.re * at.cosine - response.im * at.sine)
+    q_s, q_c = (segment.alpha * part for part in _turned(response, at))
     ramp = jnp.zeros_like(zeta) if segment.ramp is None else segment.ramp
     drift = jnp.where(decay.strong, 0.0, ramp / stiffness)  # a ramp moves the equilibrium
     q1, q2, q3, q4 = (
@@ -168,12 +173,12 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     swing = jnp.sqrt(away * away + speed * speed / stiffness) + rest * (h / jnp.sqrt(stiffness) + 2.0 / stiffness)
     swing = jnp.where(swings, swing, jnp.inf)
     faster = jnp.sqrt(stiffness) * swing
-    # the fast part has the velocity `brief`; the slow part, under a ramp, the other one and the acceleration `slide`
-    eased = ramp / decay.fast
-    brief = (eased - push - decay.slow * speed) / (decay.fast - decay.slow)
-    slide = jnp.where(decay.strong, eased - decay.slow * (speed - brief), 0.0)
-    split = at.d + brief / decay.fast, q1 + speed - brief, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
-    size = jnp.abs(brief)
+    # the fast part has the velocity `decays`; the slow part, under a ramp, the other one and the acceleration `slide`
+    drifts = ramp / decay.fast
+    decays = (drifts - push - decay.slow * speed) / (decay.fast - decay.slow)
+    slide = jnp.where(decay.strong, drifts - decay.slow * (speed - decays), 0.0)
+    split = at.d + decays / decay.fast, q1 + speed - decays, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
+    size = jnp.abs(decays)
 
     def chosen(strong: Array, other: Array) -> Array:
         return jnp.where(decay.strong, strong, other)
@@ -186,16 +191,16 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
             chosen(decay.fast * size, 2.0 * zeta * faster + stiffness * swing + rest),
         ),
         Bounds(*(decay.slow**order * jnp.abs(slide) for order in (4, 5, 6))),
-        brief,
+        decays,
     )
 
 
 @traced_once
-def eased(segment: Damped, pace: Pace, response: Response, at: Point, brief: Array) -> Point:
-    """A point of a strongly damped motion whose acceleration is no difference of large forces. `brief`: see `Slow`, there."""
+def eased(segment: Damped, pace: Pace, response: Response, at: Point, decays: Array) -> Point:
+    """A point of a strongly damped motion whose acceleration is no difference of large forces. `decays`: see `Slow`, there."""
     omega, decay = pace.omega, decay_of(segment)
-    q1 = over_sines(omega * segment.alpha * (response.re * at.cosine - response.im * at.sine))
-    q2 = over_sines(-(omega**2) * segment.alpha * (response.re * at.sine + response.im * at.cosine))
+    on_s, on_c = _turned(response, at)
+    q1, q2 = over_sines(omega * segment.alpha * on_c), over_sines(-(omega**2) * segment.alpha * on_s)
     ramp = 0.0 if segment.ramp is None else segment.ramp / decay.fast
-    a = q2 + ramp - decay.slow * (at.v - q1 - brief) - decay.fast * brief
+    a = q2 + ramp - decay.slow * (at.v - q1 - decays) - decay.fast * decays
     return at._replace(a=jnp.where(decay.strong, a, at.a))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch.program_key import ProgramKey, groups, key_of
+from kernels.batch.program_key import ProgramKey, groups, key_of, strongly_damped
 from kernels.models import MODELS
 
 PENALISED, TONES = {"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}
@@ -48,6 +48,27 @@ def test_the_key_of_a_row_depends_on_that_row_alone() -> None:
     assert {key: members.tolist() for key, members in found.items()} == {
         ProgramKey("exact", free=True): [0], ProgramKey("exact", friction="penalised", stiff=True): [1], ProgramKey("exact"): [2],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("window", [None, "steady"])
+def test_rows_whose_damping_ends_free_motion_at_once_have_a_program_of_their_own(window: str | None) -> None:
+    model, c = MODELS["rubbing_mass"], np.array([0.5, 1e6, 2.0])
+    columns = {"c": c, "k": np.full(3, 4.0), "a0": np.ones(3)}
+    rows = {name: np.asarray(value) for name, value in model.resolve(columns).items()}
+    engine = window or "exact"
+    assert {key: members.tolist() for key, members in groups(model, "exact", window, rows, np.arange(3)).items()} == {
+        ProgramKey(engine): [0, 2], ProgramKey(engine, stiff=True): [1],
+    }  # fmt: skip
+    assert key_of(model, columns, "exact", window) == ProgramKey(engine)  # the others' program: `simulate` takes such rows apart
+    np.testing.assert_array_equal(strongly_damped(model, columns), [False, True, False])
+    assert key_of(model, columns | {"c": 1e6}, "exact", window) == ProgramKey(engine, stiff=True)
+
+
+def test_damping_is_strong_beside_the_run_where_nothing_excites_the_mass() -> None:
+    """The frequency of an excitation that is absent decides nothing."""
+    for omega in (1e-3, 1e3):
+        free = {"c": np.array([1e3, 1e6]), "end": 1.0, "omega": omega}
+        np.testing.assert_array_equal(strongly_damped(MODELS["rubbing_mass"], free), [False, True])
 
 
 def test_programs_are_float64_where_float32_has_none() -> None:

@@ -8,12 +8,14 @@ import jax
 import numpy as np
 import pytest
 from mpmath import exp, mp, mpf, sin, sqrt, workdps
+from scipy.optimize import brentq
 
 import kernels
 from kernels.models.status import Status
 from kernels.results import Results
 
 A0, OMEGA, LIMIT, END = mpf(15), mpf(5), mpf(1), mpf(2)  # of a mass of 1 kg, whose friction is 1 N
+PUSHED = 1e3  # x0 [m]: beside it a contact rests that swings by 1e-13 m
 
 
 @workdps(40)
@@ -72,6 +74,21 @@ def test_a_mass_that_damping_holds_back_moves_as_in_forty_digits() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
+def test_a_strongly_damped_row_changes_nothing_of_its_neighbours_nor_their_program_of_it() -> None:
+    row = {"a0": 15.0, "omega": 5.0, "mu": 0.1, "k": 100.0, "end": 2.0}
+    mild, strong = np.array([1.0, 2.0]), np.array([1e10])
+    mixed = kernels.simulate("rubbing_mass", row | {"c": np.array([1.0, 1e10, 2.0])})
+    for part, places in ((mild, [0, 2]), (strong, [1])):
+        alone = kernels.simulate("rubbing_mass", row | {"c": part})
+        assert all(np.array_equal(mixed[name][np.array(places)], alone[name], equal_nan=True) for name in alone)
+    run = {"window_start": 100 * 2 * math.pi / 5.0, "end": 101 * 2 * math.pi / 5.0, "c": 1e10}
+    steady = kernels.simulate("rubbing_mass", {name: value for name, value in row.items() if name != "end"} | {"c": 1e10}, window="steady")
+    assert int(steady.status) == Status.OK
+    assert float(steady.wear_power) == pytest.approx(float(kernels.simulate("rubbing_mass", row | run).wear_power), rel=1e-12)
+
+
+@pytest.mark.slow
 def test_a_ball_that_has_come_to_rest_needs_no_events() -> None:
     k, c, g = 1e10, 3e4, 9.81
     ball = {"load": g, "k_n": k, "c_n": c, "k": 0.0, "mu": 0.0, "a0": 0.0, "window_start": 0.0}
@@ -96,7 +113,46 @@ def test_a_mass_at_rest_still_answers_a_push() -> None:
     assert float(by_v0) == pytest.approx(math.sin(10.0) / 10.0, rel=1e-14)
 
 
+def released(k_t: float) -> float:
+    """Place at 2 s beyond `PUSHED` [m], in closed form: a load holds a contact where its swing turns, until the limit has fallen."""
+    zeta, own = 1.0, math.sqrt(99.0)  # of the row itself, on which the instant and the size of the second load depend
+    turn = math.pi / own
+    second = 1.0 + math.exp(-zeta * turn)
+
+    def held(load: float, x: float, v: float, t: float) -> tuple[float, float]:
+        wave = math.sqrt(k_t - zeta * zeta)
+        out, up = x - load / k_t, (v + zeta * (x - load / k_t)) / wave
+        sine, cosine, decay = math.sin(wave * t), math.cos(wave * t), math.exp(-zeta * t)
+        place = decay * (out * cosine + up * sine)
+        return load / k_t + place, decay * wave * (up * cosine - out * sine) - zeta * place
+
+    x, v = held(1.0, 0.0, 0.0, turn)
+
+    def left(t: float) -> float:
+        at, rate = held(second, x, v, t - turn)
+        return 0.2 * (10.0 + 5.0 * math.sin(4.0 * t)) - k_t * at - 2.0 * zeta * rate
+
+    late = brentq(left, 0.8, 0.9, xtol=1e-15)
+    (x, v), rest = held(second, x, v, late - turn), 2.0 - late
+    swing = (math.sin(8.0) - math.sin(4.0 * late)) / 16.0 - math.cos(4.0 * late) * rest / 4.0
+    return x + v * rest + 0.5 * (second - 1.0) * rest * rest + 0.5 * swing
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_mass_at_rest_follows_the_derivative_of_the_limit_that_releases_it() -> None:
+    turn = math.pi / math.sqrt(99.0)
+    table = {"table_time": np.array([0.0, turn, turn, 2.0]), "table_force": np.array([1.0, 1.0, *[1.0 + math.exp(-turn)] * 2])}
+    row = table | {"x0": PUSHED, "mu_s": 0.2, "mu_d": 0.1, "c_t": 2.0, "normal_force": 10.0, "normal_amplitude": 5.0, "normal_omega": 4.0,
+                   "end": 2.0}  # fmt: skip
+    x, by_stiffness = jax.jvp(lambda k_t: kernels.simulate("rubbing_mass", row | {"k_t": k_t}).x_end, (100.0,), (1.0,))
+    assert float(x) - PUSHED == pytest.approx(released(100.0), abs=1e-12)
+    for side in (1e-4, -1e-4):
+        change = (released(100.0 + side) - released(100.0)) / side
+        assert float(by_stiffness) == pytest.approx(change, rel=2e-5)  # 1.85 times that without what guards keep
+
+
 def test_a_row_with_too_many_events_says_when_they_ended_its_run() -> None:
     cut = Results({"status": np.array([0, Status.TOO_MANY_EVENTS]), "time_reached": np.array([20.0, 13.90689])})
-    with pytest.raises(ValueError, match=r"^1 of 2 rows failed: row 1: more than 1,000,000 events .* before t = 13\.91 s: shorten end"):
+    with pytest.raises(ValueError, match=r"^1 of 2 rows failed: row 1: more than 1,000,000 events .* ended at t = 13\.91 s: shorten end"):
         cut.raise_failed()
