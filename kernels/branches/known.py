@@ -111,7 +111,7 @@ def cut_where_known(problem: Problem, sides: Sequence[Sequence[Side]], new: Sequ
     for (place, row, kept, number), is_known in zip(reversed(probes), known[::-1], strict=True):
         side = new[place][1]
         if is_known and kept == row - 1:  # it may have come to the other branch before, where they cross
-            rows = side.together().take(np.arange(1, row))
+            rows = side.together().take(np.arange(1, min(row, len(side.kinds))))  # it may have been cut before
             before = on_branches(problem, sides, problem, rows, [number] * len(rows)) if len(rows) else np.zeros(0, dtype=bool)
             side.cut(int(np.flatnonzero(~before)[-1]) + 1 if not before.all() else 0)
         elif is_known and kept < len(side.kinds):

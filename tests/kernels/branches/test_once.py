@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from kernels.branches import collect, known
 from kernels.branches.branch import Branch
+from kernels.branches.events import GRAZING
+from kernels.branches.follow import KNOWN, Side
 from tests.kernels.branches.test_normal_forms import Form, followed, special
 
 TWO = 0.3  # multiplier of the second coordinate
@@ -99,3 +103,34 @@ def test_a_step_over_two_folds_is_made_shorter() -> None:
     y = 0.001 * math.atanh(math.sqrt(0.75))
     expected = 0.004 * math.sqrt(0.75) - y
     np.testing.assert_allclose(sorted(value for _, value in special(branch)), [-expected, expected], atol=1e-10)
+
+
+class Rows:
+    """Rows of a side with nothing but their unknowns."""
+
+    def __init__(self, u: np.ndarray) -> None:
+        """Hold unknowns (N, 1)."""
+        self.u = u
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+    def take(self, which: np.ndarray) -> Rows:
+        """Those of some places."""
+        return Rows(self.u[which])
+
+
+def test_a_side_that_was_cut_before_one_of_its_grazings_is_not_looked_at_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(np.arange(10.0)[:, None])
+    side = Side([(rows, i) for i in range(10)], ["", "", "", GRAZING, *[""] * 6], table=rows)  # type: ignore[arg-type,misc]
+    monkeypatch.setattr(known, "joined", lambda parts: Rows(np.concatenate([part.u for part in parts])))
+    monkeypatch.setattr(known, "on_branches", lambda *asked: asked[3].u[:, 0] > 2.0)
+    problem = SimpleNamespace(row=np.zeros(2), periods=np.ones(2))
+    known.cut_where_known(problem, [[side], [side]], [(0, side)])  # type: ignore[arg-type]
+    assert (len(side.points), side.end) == (3, KNOWN)
+
+
+def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
+    nothing = SimpleNamespace()
+    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]
+    assert vars(nothing) == {}
