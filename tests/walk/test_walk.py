@@ -42,7 +42,7 @@ def walk(setting: Setting, name: str, examples: int, of: int) -> None:
     holds()
 
 
-@pytest.mark.long_cases("stop exact-tracing*")
+@pytest.mark.long_cases("stop exact-tracing*", "stop exact-what_follows*")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RELATIONS if name not in COMPILING])
 @pytest.mark.parametrize("setting", NEAR, ids=str)
