@@ -192,6 +192,7 @@ def _run(
     afterwards = {name: jnp.asarray(resolved[name]) for name in (*wear_laws.READS, *wear_laws.SCAR, *gaps) if name in resolved}
     support: dict[str, Any] = {name: resolved[name] for name in ("normal_force", "normal_amplitude") if name in resolved}
     if chosen.structure is None:
+        support["unpressed"] = jnp.asarray("normal_force" not in params) & (jnp.asarray(resolved["mu_s"]) == 0.0)
         resolved["normal_force"] = normal_force_of_motion(params, resolved)
     unread = key.unread(chosen)
     excluded = refused(chosen, params, key.scheme, window)

@@ -52,8 +52,8 @@ def without_support(model: Model, rows: Mapping[str, Any], found: Mapping[str, A
     """The observables of friction, 0 and without a regime where a mass beside walls is pressed on no support: there it slips on nothing.
 
     Args:
-        model: the model. rows: resolved parameters. found: observables of an engine, of the common shape of the rows, NaN where a run
-            failed. xp: array module.
+        model: the model. rows: resolved parameters; "unpressed" masks rows without a normal force because they have no friction. found:
+            observables of an engine, of the common shape of the rows, NaN where a run failed. xp: array module.
 
     Returns:
         Name -> observable, of the same shape; NaN stays. Empty for a model without walls.
@@ -62,9 +62,11 @@ def without_support(model: Model, rows: Mapping[str, Any], found: Mapping[str, A
         return {}
     off = (xp.asarray(rows["normal_force"]) == 0.0) & (xp.asarray(rows.get("normal_amplitude", 0.0)) == 0.0)
     given = {name: found[name] for name in NO_FRICTION if name in found}
-    # what is 0 anyway, such as mu_d F_n v at mu_d = 0, keeps its derivative
+    # what is 0 anyway, such as mu_d F_n v at mu_d = 0, keeps its derivative; F_n v at g = 0 has none where no friction presses the mass
+    cut = {name: rows.get("unpressed", False) if name in ("wear_power", "wear_energy") else False for name in given}
     return {
-        name: xp.where(off & ~xp.isnan(values) & (values != NO_FRICTION[name]), NO_FRICTION[name], values) for name, values in given.items()
+        name: xp.where(off & ~xp.isnan(values) & ((values != NO_FRICTION[name]) | cut[name]), NO_FRICTION[name], values)
+        for name, values in given.items()
     }
 
 

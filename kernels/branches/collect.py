@@ -98,6 +98,8 @@ class _Collector:
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
+        if not seeds:
+            return
         row, s = np.array([seed.row for seed in seeds]), np.array([seed.s for seed in seeds])
         value, tables = self.problem.value(s), self.model.tables
         columns = {name: np.asarray(each)[row] if np.ndim(each) > (name in tables) else each for name, each in self.columns.items()}

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import io
-import json
 import math
-import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import kernels
-from kernels.batch.refusals import refused
 from kernels.models import Model
+from kernels.models.features import EXPONENTS
+from kernels.models.presliding import PRESLIDING
 from kernels.models.quantity import Quantity
 from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import SENTENCES
-from kernels.structure_samples import samples
-from tests.sweep.io.test_units import SPELLINGS
-from tests.walk.settings import Row, Setting, admitted, codes, columns_of, run, with_results
+from tests.walk.settings import TABLE, Row, Setting, admitted, codes, parts_of, run, whole, with_results
 
 Relation = Callable[[Any, list[Row]], None]
 RELATIONS: dict[str, Relation] = {}
@@ -173,6 +167,56 @@ def a_default_stated_is_the_default(setting: Setting, many: list[Row]) -> None:
 
 
 @relation
+def a_part_at_0_is_no_part(setting: Setting, many: list[Row]) -> None:
+    """A part whose size is 0 is none: a row with it, beside one whose part has a size, is that of a program without the part."""
+    *others, part = setting.parts or ("",)
+    if part not in parts_of(setting.model) or part in NO_ZERO or part.endswith("f_crit"):
+        return
+    law = EXPONENTS.get(part)  # whose exponent 1 is none
+    plain = Setting(setting.name, setting.scheme, (*others, law) if law else tuple(others))
+    own = {part} if law else set(parts_of(setting.model)[part])
+    rest = {"largest_step": SHORT} if "largest_step" in SCHEMES[setting.scheme].reads else {}
+    rest |= {"mu": 0.0, "mu_s": 0.0, "mu_d": 0.0} if part in PRESLIDING else {}  # such a law holds the mass in the place of k_t
+    without = [{name: value for name, value in row.items() if name not in own} | rest for row in many]
+    size: Row = {name: 1.0 if law else (0.0,) * TABLE if setting.model.parameter(name).kind == "list" else 0.0
+                 for name in AT_0.get(part, (part,))}  # fmt: skip
+    at_0 = [bare | {name: row[name] for name in own & row.keys()} | size for row, bare in zip(many, without, strict=True)]
+    fine = (codes(setting, at_0) == 0) & (codes(plain, without) == 0)
+    at_0, without = ([row for row, good in zip(rows, fine, strict=True) if good] for rows in (at_0, without))
+    if at_0:
+        found = run(setting, [whole(setting, rest), *at_0])
+        say(setting, at_0, differ(setting.model, {n: v[1:] for n, v in found.items()}, run(plain, without), CLOSE))
+
+
+SHORT = 0.02  # s, which the frequencies of a part do not shorten
+# the parameters that are the size of a part, where these are not the one by which it is called
+AT_0 = {"sweep": ("sweep_rate",), "tones": ("tone_a0",), "table": ("table_scale",), "pulse": ("pulse_f0", "pulse_a0")}
+NO_ZERO = ("k_t", "m_2", "stribeck_speed")  # infinite where they are absent
+
+
+@relation
+def what_follows_from_parameters_has_derivatives(setting: Setting, many: list[Row]) -> None:
+    """Numbers that follow from those of a row have derivatives in both modes, which are not NaN, also where nothing reads them."""
+    for row in many[:2]:
+        own = {n: float(v) for n, v in row.items() if setting.model.parameter(n).kind == "float"}
+        given = {n: jnp.asarray(v, float) for n, v in row.items() if n not in own}
+
+        def follows(p: dict[str, Any], given: dict[str, Any] = given) -> dict[str, jax.Array]:
+            return arrays_of(setting.model.resolve(given | p, xp=jnp))
+
+        values, forward = jax.jvp(follows, (own,), (dict.fromkeys(own, 1.0),))
+        (backward,) = jax.vjp(follows, own)[1](jax.tree.map(jnp.ones_like, values))
+        wrong = [n for n, slope in forward.items() if np.any(np.isnan(slope) & ~np.isnan(values[n]))]
+        wrong += [n for n, slope in backward.items() if np.isnan(slope)]
+        say(setting, [row], ["row 0", f"no derivative of or by {wrong}"] if wrong else [])
+
+
+def arrays_of(found: Mapping[str, Any]) -> dict[str, jax.Array]:
+    """What is a number or an array of them, as arrays."""
+    return {name: jnp.asarray(value, float) for name, value in found.items() if not isinstance(value, str)}
+
+
+@relation
 def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
     """A number next to a number gives the same counts and words, and nearly the same numbers; so does a gap shorter by 1e-18 m."""
     found = run(setting, many)
@@ -186,7 +230,7 @@ def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
     ]
     for others in (gaps, nudged):
         # whether a force of rounding pushes a mass at rest in touch with a face is decided by rounding, and so is for how long
-        touches = [row.get("x0", 0.0) in (row.get("gap"), -row.get("left_gap", math.nan)) and not row.get("v0") for row in many]
+        touches = [row.get("x0", 0.0) in (row.get("gap"), -row.get("left_gap", math.nan)) for row in many]
         other = run(setting, others)
         quiet = np.array(touches)
         if "peak_force" in found:
@@ -203,7 +247,7 @@ def pushed(setting: Setting, row: Row) -> float:
 
 
 IN_TOUCH = ("contact_time", "contact_ratio", "separation_time", "rebound_velocity", "exit_time", "return_time",
-            "first_contact_time", "first_contact_velocity")  # fmt: skip
+            "first_contact_time", "first_contact_velocity", "peak_force", "impulse", "max_penetration")  # fmt: skip
 TIED = ("end", "step", "window_start", "window_end")
 
 
@@ -374,160 +418,3 @@ def impacts_and_events_are_those_of_the_run(setting: Setting, many: list[Row]) -
             wrong = [f"{n} {one[n]!r} and {v!r}" for n, v in of.items()
                      if not abs(float(one[n]) - float(v)) <= CLOSE * (most[room[n].unit] if room[n].kind == "float" else 0.0)]  # fmt: skip
             say(setting, many, [f"row {number}", *wrong] if wrong else [])
-
-
-def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row]) -> None:
-    """A row that a batch refuses is refused by every call, by numbers that JAX traces, and by a study, with one sentence."""
-    import sweep
-    from sweep.io.errors import ConfigError
-
-    for row, code in zip(many, codes(setting, many), strict=True):
-        try:
-            gate = refused(setting.model, row, setting.scheme)
-        except ValueError as error:
-            gate, sentence = code, str(error)
-        else:
-            sentence = SENTENCES[int(code)] if code else ""
-        assert (gate is not None and int(gate) == code) or (gate is None and code == 0), (setting, row, gate, int(code))
-        document = {
-            "study": {"model": setting.name, "scheme": setting.scheme},
-            "parameters": {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME},
-            "time": {n: v for n, v in row.items() if n in ("end", "step")} | window_of(row),
-        }
-        try:
-            sweep.load(document)
-        except ConfigError as error:
-            said = str(error)
-        else:
-            said = ""
-        assert bool(said) == bool(code), (setting, row, said, int(code))
-        if not code:
-            continue
-        assert sentence.split(";")[0] in said or "out of bounds" in said, (setting, row, sentence, said)
-        entries: list[Any] = [kernels.simulate if setting.scheme == EXACT else lambda m, p: kernels.simulate(m, p, setting.scheme)]
-        if setting.scheme == EXACT:
-            entries += [kernels.moment, kernels.trace, kernels.event_log, kernels.impacts]
-        else:
-            entries.append(lambda m, p: samples(setting.model, p, [0.5], setting.scheme))
-        for entry in entries:
-            try:
-                entry(setting.name, row)
-            except ValueError as error:
-                assert sentence.split(";")[0] in str(error) or "out of bounds" in str(error), (setting, row, sentence, str(error))
-            else:
-                raise AssertionError((setting, row, f"not refused, but a batch says: {sentence}"))
-
-
-OF_TIME = ("end", "step", "window_start", "window_end")
-
-
-RELATIONS[what_is_refused_is_refused_by_every_entry.__name__] = what_is_refused_is_refused_by_every_entry  # of all rows
-
-
-def window_of(row: Row) -> dict[str, Any]:
-    """The window of a row as a study states it."""
-    if not {"window_start", "window_end"} & row.keys():
-        return {}
-    return {"window": [row.get("window_start", 0.0), row.get("window_end", row["end"])]}
-
-
-def worded(setting: Setting, name: str, value: float) -> Any:
-    """A parameter as a study states it: words and whole numbers as such."""
-    q = setting.model.parameter(name)
-    return q.words[int(value)] if q.kind == "word" else int(value) if q.kind == "integer" else value
-
-
-@relation
-def a_study_has_the_rows_of_a_batch(setting: Setting, many: list[Row]) -> None:
-    """A run of a study in two shares, of its resolved study, and of numbers in other units has the rows of a batch."""
-    import sweep
-
-    found, (given, absent) = run(setting, many), columns_of(setting, many)
-    names = [name for name in given if name not in OF_TIME]
-    cells = {
-        name: [None if left_out else worded(setting, name, value) if isinstance(value, float) else value
-               for value, left_out in zip(given[name].tolist(), absent[name], strict=True)]
-        for name in names
-    }  # fmt: skip
-    windows = {(row.get("window_start", 0.0), row.get("window_end", row["end"]), row["end"]) for row in many}
-    if len(windows) > 1 or not any(any(cell is not None for cell in column) for column in cells.values()):
-        return
-    ((start, stop, end),) = windows
-    cells = {name: column for name, column in cells.items() if any(cell is not None for cell in column)}
-    stated = {}
-    for number, (name, column) in enumerate(cells.items()):
-        q = setting.model.parameter(name)
-        known = [each for each in SPELLINGS.get(q.unit, ()) if WRITTEN.fullmatch(each)] if q.kind == "float" else []
-        if known:
-            other = known[(number + len(many)) % len(known)]
-            stated[f"{name} [{other}]"] = [None if cell is None else cell / SPELLINGS[q.unit][other] for cell in column]
-        else:
-            stated[name] = column
-    times = {"end": end, "window": (start, stop)} | ({"step": many[0]["step"]} if "step" in many[0] else {})
-    with tempfile.TemporaryDirectory() as folder:
-        for number, points in enumerate((cells, stated)):
-            out = Path(folder) / str(number)
-            study = sweep.Study(setting.name, scheme=setting.scheme, points=points, **times)
-            for part in (1, 2):
-                done = sweep.run(study, out, share=sweep.Share(part, 2), progress=False)
-            compare_rows(setting, many, found, done.to_pandas(), 0.0 if number == 0 else CLOSE)
-        again = sweep.run(out / "config.toml", Path(folder) / "again", progress=False)
-        compare_rows(setting, many, found, again.to_pandas(), CLOSE)
-
-
-@relation
-def commands_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
-    """What `--json` prints of events and of a trace is what is written to a file, and what a call from Python returns, digit by digit."""
-    import pyarrow.parquet as pq
-
-    import sweep
-
-    row = many[0]
-    if setting.scheme != EXACT or not with_results(run(setting, [row]))[0]:
-        return
-    of_study = {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME}
-    study = {"study": {"model": setting.name}, "parameters": of_study, "time": {"end": row["end"]} | window_of(row)}
-    with tempfile.TemporaryDirectory() as folder:
-        out, file = Path(folder) / "out", Path(folder) / "table.parquet"
-        sweep.run(study, out, progress=False)
-        for words in (("events",), ("trace",)):
-            told = printed(*words, str(out), "--json")
-            printed(*words, str(out), "--out", str(file))
-            table = pq.read_table(file).to_pydict()
-            columns = (
-                {n: v for n, v in told.items() if isinstance(v, list)}
-                if isinstance(told, dict)
-                else {n: [line[n] for line in told] for n in told[0]}
-            )
-            for name in columns.keys() & table.keys():
-                written = [None if value != value else value for value in table[name]]
-                assert columns[name] == written, (setting, row, words, name)
-        log = kernels.event_log(setting.name, row)
-        told = printed("events", str(out), "--json")
-        for name in ("time", "x", "v"):
-            assert [line[name] for line in told] == log[name].tolist(), (setting, row, name)
-
-
-def printed(*words: str) -> Any:
-    """What a command prints on stdout, read as JSON if it is asked for."""
-    from sweep.cli import main
-
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
-        assert main([*words]) == 0, words
-    return json.loads(text.getvalue()) if "--json" in words else None
-
-
-WRITTEN = re.compile(r"%|[A-Za-z]+(/[A-Za-z]+(\^2)?)?")
-
-
-def compare_rows(setting: Setting, many: list[Row], found: dict[str, np.ndarray], frame: Any, within: float) -> None:
-    """Fail where a table of a run differs from the observables of its rows."""
-    words = {q.name: q.words for q in setting.model.observables if q.kind == "word"}
-    told = {}
-    for name in [name for name in found if name in frame and np.ndim(found[name]) == 1]:
-        values = frame[name]
-        codes_of = (*SENTENCES,) if name == "status" else words.get(name)
-        told[name] = np.array([codes_of.index(word) if word in codes_of else -1 for word in values]) if codes_of else values.to_numpy(float)
-    counts = {q.name for q in setting.model.observables if q.kind == "integer" and q.optional}
-    say(setting, many, differ(setting.model, found, told, within, without=counts))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.excitation.record import Records
 from kernels.models import Model
 from kernels.models.basis import Basis
 from kernels.models.quantity import Quantity
@@ -19,8 +20,9 @@ from kernels.models.supports import Support
 from kernels.structure_history import trace
 from kernels.structure_samples import samples
 from sweep.structure.basis_files import write_basis
-from tests.walk.relations import CLOSE, Relation, compare_rows, differ, one_of, registered, say
+from tests.walk.relations import CLOSE, Relation, differ, one_of, registered, say
 from tests.walk.settings import TIMES, Row, Setting, run, typical, with_results
+from tests.walk.studies import compare_rows
 
 OF_ROWS = ("m", "k", "c", "x0", "v0", "mu", "mu_s", "mu_d", "gap", "k_t", "c_n", "angle", "centre_1", "centre_2", "amplitude", "omega",
            "phase", "constant", "frequency_factor", "damping_factor", "start_factor", "load_factor")  # fmt: skip
@@ -38,18 +40,19 @@ class Built(Setting):
 
     Attributes:
         backwards: whether points, supports and loads are given in the other order. turned: whether its supports are turned by half a turn
-            about z. units: metre, second and kilogram, in which its own numbers are given.
+            about z. units: metre, second and kilogram, in which its own numbers are given. channels: of a record, which the loads follow.
     """
 
     scheme: str = "euler"
     backwards: bool = False
     turned: bool = False
     units: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    channels: tuple[int | None, int | None] = (None, None)
 
     @property
     def structure(self) -> Structure:
         """The structure."""
-        return built(self.name, self.backwards, self.turned, self.units)
+        return built(self.name, self.backwards, self.turned, self.units, self.channels)
 
     @property
     def model(self) -> Model:
@@ -77,7 +80,9 @@ class Built(Setting):
 
 
 @functools.cache
-def built(name: str, backwards: bool, turned: bool, units: tuple[float, float, float]) -> Structure:
+def built(
+    name: str, backwards: bool, turned: bool, units: tuple[float, float, float], channels: tuple[int | None, int | None]
+) -> Structure:
     """A structure by name."""
     metre, second, kilogram = units
     axes, sideways = (TURNED, tuple(tuple(-part for part in row) for row in SIDEWAYS[:2]) + SIDEWAYS[2:]) if turned else (
@@ -89,9 +94,10 @@ def built(name: str, backwards: bool, turned: bool, units: tuple[float, float, f
     put = reversed if backwards else iter
     supports = [Support("ring", "one", "ring", axes=axes), Support("stop", "two", "plane", axes=sideways)]
     loads = [Load("ground"), Load("push", "force", direction=(0.0, 1.0, 0.0), point="two")]
+    loads = [replace(load, channel=channel) for load, channel in zip(loads, channels, strict=True)]
     if name == "body":
         supports = [replace(each, point="centre") for each in supports]
-        loads = [loads[0], Load("across", direction=(0.0, 1.0, 0.0))]
+        loads = [loads[0], Load("across", direction=(0.0, 1.0, 0.0), channel=channels[1])]
         return Structure(body_basis("xy"), [*put(supports)], [*put(loads)], body=True)
     if name == "pair":
         supports = [Support("between", "one", "two planes", other="two", axes=axes), supports[1]]
@@ -105,6 +111,21 @@ def built(name: str, backwards: bool, turned: bool, units: tuple[float, float, f
 def a_structure_in_another_order_is_the_same(setting: Built, many: list[Row]) -> None:
     """Points, supports and loads mean the same in any order."""
     say(setting, many, differ(setting.model, run(setting, many), run(replace(setting, backwards=True), many), CLOSE))
+
+
+@of_structures
+def channels_mean_the_same_in_any_order(setting: Built, many: list[Row]) -> None:
+    """Loads follow the channels of a record by their numbers, which say nothing else; a record of zeros is none."""
+    waves = np.sin(np.outer([7.0, 11.0], 0.01 * np.arange(60.0)))
+    many = [row | {"record": 0.0} for row in many]
+    found, other = (
+        run(replace(setting, channels=channels), many, records=Records(2.0 * waves[np.newaxis, list(channels)], 0.01))
+        for channels in ((0, 1), (1, 0))
+    )
+    say(setting, many, differ(setting.model, found, other, 0.0))
+    silent = run(replace(setting, channels=(0, 1)), many, records=Records(0.0 * waves[np.newaxis], 0.01))
+    plain = run(setting, [{n: v for n, v in row.items() if n != "record"} for row in many])
+    say(setting, many, differ(setting.model, plain, silent, CLOSE))
 
 
 @of_structures

@@ -14,6 +14,8 @@ FOUND: tuple[tuple[str, Setting, dict[str, Any]], ...] = (
     ("rounding_decides_nothing", Setting("stop"), {"gap": 0.0}),
     # a weight that is laid on a spring: one impact where it begins at the face, none where it begins 1e-18 m inside
     ("rounding_decides_nothing", Setting("stop"), {"gap": 0.0, "v0": 0.0, "load": 1.0, "mu": 0.0, "k": 0.0, "a0": 0.0, "k_n": 50.0}),
+    # a mass that a load takes from the face before it is deeper than rounding may decide: no impact, also where it begins 1e-18 m inside
+    ("rounding_decides_nothing", Setting("stop", "euler"), {"gap": 0.0, "v0": 1e-12, "load": -1.0, "a0": 0.0, "mu": 0.0}),
 )
 
 

@@ -21,7 +21,8 @@ EXAMPLES = 8  # batches of some 4 rows, for each of the relations
 MANY = 40
 # programs of their own
 COMPILING = ("impacts_and_events_are_those_of_the_run", "commands_print_what_calls_return", "schemes_go_to_exact",
-             "a_call_has_the_row_of_a_batch")  # fmt: skip
+             "a_call_has_the_row_of_a_batch", "a_part_at_0_is_no_part", "tables_of_a_run_are_printed_in_full",
+             "analyses_print_what_calls_return")  # fmt: skip
 NEAR = (Setting("rubbing_mass"), Setting("stop"))  # whose programs compile soon
 FAR = 8  # settings of the long walk, which is drawn when it begins
 STRUCTURES = tuple(Built(name, scheme) for name in ("body", "pair", "modes") for scheme in ("euler", "rk32"))
@@ -41,7 +42,7 @@ def walk(setting: Setting, name: str, examples: int, of: int) -> None:
     holds()
 
 
-@pytest.mark.long_cases("stop exact-tracing*")
+@pytest.mark.long_cases("stop exact-tracing*", "stop exact-what_follows*")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RELATIONS if name not in COMPILING])
 @pytest.mark.parametrize("setting", NEAR, ids=str)

@@ -270,6 +270,15 @@ def test_a_normal_force_that_only_varies_presses_a_mass_on_its_support() -> None
     assert found["wear_power"].tolist() == [0.0, 3.0, 3.0]
 
 
+def test_the_wear_power_of_a_mass_that_nothing_presses_has_no_derivative_by_g_without_friction() -> None:
+    def power(wear_power: jax.Array, unpressed: bool) -> jax.Array:
+        given = {"normal_force": np.zeros(()), "unpressed": unpressed}
+        return without_support(STOP, given, {"wear_power": wear_power}, jax.numpy)["wear_power"]
+
+    assert jax.jvp(lambda rate: power(rate, False), (0.0,), (0.8,))[1] == 0.8  # g = 0 with friction
+    assert jax.jvp(lambda rate: power(rate, True), (0.0,), (0.8,))[1] == 0.0  # and without: the default normal force stays 0
+
+
 def test_lanes_of_a_queue_run_each_row_once_and_store_its_results_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def advance(row: dict[str, jax.Array], steps: jax.Array) -> jax.Array:
         return steps + 1.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches import known
+from kernels.branches import collect, known
 from kernels.branches.branch import Branch
 from kernels.branches.events import GRAZING
 from kernels.branches.follow import Side
@@ -136,3 +136,9 @@ def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first
     behind = [row for row in grazings if row + 1 >= begins]
     assert len(side.together()) - 1 == min([*behind, begins - 1])
     assert side.end == "known"
+
+
+def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
+    nothing = SimpleNamespace()
+    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]
+    assert vars(nothing) == {}

@@ -183,6 +183,32 @@ def test_the_list_of_impacts_is_what_a_run_counts_wherever_it_starts():
     assert early["impulse"] == pytest.approx([2.0], rel=1e-12)
 
 
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_list_of_impacts_is_what_a_run_counts_in_583_drawn_rows():
+    rng, count = np.random.default_rng(22), 583
+    gap = rng.uniform(0.0, 0.1, count)
+    starts = [
+        gap + rng.uniform(0.0, 0.05, count),
+        gap,
+        gap * rng.uniform(0.0, 1.0, count),
+        -gap * rng.uniform(0.0, 1.0, count),
+        gap + 1e-18,
+    ]
+
+    def some(share, value, others):
+        return np.where(rng.random(count) < share, value, others)
+
+    p = {"gap": gap, "x0": np.choose(rng.integers(0, 5, count), starts), "v0": some(0.3, 0.0, rng.uniform(-1.0, 1.0, count)),
+         "k": some(0.5, 20.0, 0.0), "k_n": 10.0 ** rng.uniform(2.0, 4.0, count), "c_n": some(0.5, 0.0, rng.uniform(0.0, 5.0, count)),
+         "a0": some(0.5, 0.0, 3.0), "load": some(0.3, 1.0, 0.0), "sides": some(0.5, 1.0, 2.0), "omega": 5.0, "end": 3.0,
+         "normal_force": 0.0}  # fmt: skip
+    counted = run("exact", p, count=count)["impacts"]
+    for row in range(count):
+        one = {name: float(value[row]) if np.ndim(value) else value for name, value in p.items()}
+        assert len(kernels.impacts("stop", one)["time"]) == counted[row], one
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_two_walls_have_the_first_contact_and_the_last_separation_of_either(swapped):
     one = Shock(*np.arange(15.0))._replace(first_time=1.0, first_velocity=2.0, separation=5.0, rebound=-1.0, left=6.0, returned=np.nan)
