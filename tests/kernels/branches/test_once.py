@@ -140,5 +140,5 @@ def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
     nothing = SimpleNamespace()
-    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]
+    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]  # noqa: SLF001
     assert vars(nothing) == {}
