@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import os
 import re
 import shutil
@@ -124,29 +123,6 @@ def test_imports_in_functions_packages_and_lists_are_followed(tmp_path: Path, mo
     assert found == texts.keys() - {"unused.py", "folder/unused.py"}
     assert digest(["kernels.first"], tmp_path / "kernels") is not None
     assert digest(["kernels.first", "kernels.nowhere"], tmp_path / "kernels") is None
-
-
-@pytest.mark.parametrize("changed", ["kernels.exact.event_loop.MOST_EVENTS", "kernels.exact.rigid_loop.MOST_PIECES",
-                                     "kernels.exact.search.first_guard._FINAL_STEPS"])  # fmt: skip
-def test_a_process_that_has_changed_a_constant_of_a_module_finds_and_keeps_no_program(
-    changed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A number of its own, one that it imports, and one of several in a line."""
-    modules = [changed.rpartition(".")[0]]
-    importlib.import_module(*modules)
-    before = digest(modules)
-    assert before is not None
-    with monkeypatch.context() as patch:
-        patch.setattr(changed, 17)
-        assert digest(modules) is None
-    assert digest(modules) == before
-
-
-def test_every_constant_that_a_line_tells_is_that_of_its_module() -> None:
-    """Else programs of an unchanged process would not be kept."""
-    for module in ("kernels.exact.oscillator", "kernels.exact.rigid_loop", "kernels.stepping.loop", "kernels.stepping.structure_loop"):
-        importlib.import_module(module)
-        assert digest([module]) is not None, module
 
 
 def test_a_file_that_was_changed_after_this_process_began_gives_no_hash(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
