@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_BYTES = 512 * MEBIBYTE  # of a column in a group of rows of a Parquet file; its pieces have a quarter of that
+MOST_GROUP = (
+    4 * MOST_BYTES
+)  # of a group of rows, of which a page of each column is in memory at once, and pages may be as long as their column
 MOST_NUMBERS = 2**25  # that are kept in memory of one file
 MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
 PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
@@ -95,6 +98,9 @@ def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_foote
     kinds = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     width = sum(max(8, kind.length or 0) for kind in kinds) + sum(8 * nodes_in(field.type) for field in metadata.schema.to_arrow_schema())
     for number, group in enumerate(groups):
+        if (size := sum(chunk[parquet_footer.OF_CHUNK][parquet_footer.SIZE] for chunk in group)) > MOST_GROUP:
+            message = f"has {size:,} bytes in a group of rows: at most {MOST_GROUP:,} are read; write smaller groups of rows"
+            raise OSError(errno.EFBIG, message, str(path))
         for chunk, kind in zip(group, kinds, strict=True):
             about, what = chunk[parquet_footer.OF_CHUNK], ""
             if (size := about[parquet_footer.SIZE]) > MOST_BYTES:

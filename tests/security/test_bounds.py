@@ -193,6 +193,15 @@ def test_the_largest_basis_is_read(tmp_path: Path) -> None:
         Basis.of_matrices(np.zeros((MOST_MODES + 1, 0)), np.zeros(0), np.zeros(0), {}, np.zeros((3, 0)))
 
 
+def test_many_long_columns_in_a_group_of_rows_are_refused_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.parquet"
+    table = pa.table({f"c{number}": np.zeros(1000) for number in range(20)})
+    pq.write_table(table, path, use_dictionary=False, compression="zstd")
+    monkeypatch.setattr(tables, "MOST_GROUP", 100_000)  # each column has less
+    with pytest.raises(OSError, match=r"has [\d,]+ bytes in a group of rows: at most 100,000 are read; write smaller groups of rows"):
+        tables.read_parquet(path)
+
+
 def test_a_parquet_file_of_many_kinds_of_columns_is_read_as_pyarrow_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     words = pa.array(["one", None, "two", "one"])

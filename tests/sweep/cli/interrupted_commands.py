@@ -1,4 +1,4 @@
-"""Whole commands with their physics, which SIGINT or SIGTERM ends: `python -m tests.sweep.cli.interrupted_commands`.
+"""Whole commands with their physics, which SIGINT, SIGTERM or SIGKILL ends: `python -m tests.sweep.cli.interrupted_commands`.
 
 Each command is carried out undisturbed, then with a signal at a random moment of each of `MOMENTS` equal parts of its time, and then given
 again to its end. Its exit status, its words, what it leaves and its results are compared. Arguments: FOLDER MOMENTS SEED [NAME ...].
@@ -89,10 +89,15 @@ def same(folder: Path) -> dict[str, object]:
     return found
 
 
+def leftovers(folder: Path) -> list[str]:
+    """Locks and temporary files."""
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.name.endswith(".tmp") or path.name.startswith(".lock")]
+
+
 def walk(
-    name: str, folder: Path, moments: int, chance: random.Random, kinds: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+    name: str, folder: Path, moments: int, chance: random.Random, kinds: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 ) -> list[str]:
-    """Interrupt a command so many times; what was wrong."""
+    """Interrupt a command so many times; what was wrong. Locks and temporary files may stay after SIGKILL until it is given again."""
     words, place = COMMANDS[name][1], folder / "place"
     ready(name, folder / "ready")
     for _ in range(2):  # the first one compiles
@@ -114,11 +119,12 @@ def walk(
             wrong.append(f"{case}: status {status}: {told}")
         if "Traceback" in told or "Please report" in told or told.count("Interrupted.") > 1:
             wrong.append(f"{case}: says {told}")
-        left = [str(path.relative_to(place)) for path in place.rglob("*") if path.name.endswith(".tmp") or path.name.startswith(".lock")]
-        if left and number != signal.SIGKILL:
+        if number != signal.SIGKILL and (left := leftovers(place)):
             wrong.append(f"{case}: leaves {left}")
         again, told, _ = carry_out(words, place)
         ended = same(place)
+        if left := leftovers(place):
+            wrong.append(f"{case}: leaves {left} in the end")
         if again != expected:
             wrong.append(f"{case}: then ends with {again}: {told}")
         elif different := [each for each in {**ended, **whole} if ended.get(each) != whole.get(each)]:
