@@ -26,6 +26,7 @@ READERS = {  # of that directory, by the command that has made it
         ["branches", "paths.toml", "--out", "run", "--json"],
         ["report", "run", "--out", "b.html"],
         ["show", "run"],
+        ["map", "run", "--out", "map.svg"],
     ),
     "optimise": (["optimise", "choice.toml", "--out", "best", "--json"], ["report", "best", "--out", "r.html"], ["show", "best"]),
     "calibrate": (["calibrate", "fit.toml", "--out", "fit", "--json"], ["report", "fit", "--out", "r.html"], ["show", "fit"]),

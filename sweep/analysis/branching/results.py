@@ -383,7 +383,8 @@ def put_together(branching: Branching, directory: Path) -> Branches:
 
 def holds_branches(directory: Path) -> bool:
     """Whether a directory is that of a study of branches, complete or not."""
-    return kinds_in(directory) == [BRANCHED]
+    kinds = kinds_in(directory)
+    return kinds == [BRANCHED] or (not kinds and (directory / FOLDER).is_dir())  # which branches make first, and runs after their manifest
 
 
 def read(directory: Path) -> Branches:
