@@ -132,5 +132,5 @@ def test_a_side_that_was_cut_before_one_of_its_grazings_is_not_looked_at_behind_
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
     nothing = SimpleNamespace()
-    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]
+    collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type] # noqa: SLF001
     assert vars(nothing) == {}
