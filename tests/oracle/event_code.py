@@ -45,7 +45,9 @@ ROUNDING = 1e-12  # of a coefficient, relative to the terms it is the sum of
 MOST_EVENTS = 20000
 
 # scalars of a row
-M, C, K, LOAD, MU_S, MU_D, K_T, C_T, X0, V0, END, START, STOP, FRICTION, WALLS, NORMAL, SWING, PACE, ANGLE, SURFACES, BELT = range(21)
+M, C, K, LOAD, MU_S, MU_D, K_T, C_T, X0, V0, END, START, STOP, FRICTION, WALLS, NORMAL, SWING, PACE, ANGLE, SURFACES, BELT, STRETCH = range(
+    22
+)
 NONE, RIGID, PENALISED = range(3)
 # scalars of a wall; values and slopes of a piece of its envelope, over lower < X <= upper: F_c, D = X - F_c / k_u, c
 SIDE, GAP, K_N, C_N, BUCKLES, INCLUDED = range(6)
@@ -255,6 +257,8 @@ def integrate(p, tones, lines, walls, pieces, out, of_walls):  # noqa: C901 (num
             pressed = max(pressed, 0.0)
     if kind != NONE and pressed == 0.0:
         slips = FREE
+    elif kind == PENALISED and not math.isnan(p[STRETCH]):
+        slips, stored = HELD, -p[K_T] * p[STRETCH]
     elif kind != NONE and v == belt:
         slips, resting = HELD, True
     elif kind != NONE:
@@ -681,11 +685,12 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
 
     Args:
         rows: parameters by the names of the product (SI units). A row has the walls that its parameters name: one at the right if it has
-            k_n (two of them with sides = 2), which buckles if it has f_crit; one at the left with left_k_n.
+            k_n (two of them with sides = 2), which buckles if it has f_crit; one at the left with left_k_n. With `stretch` [m] its
+            penalised contact holds at first, its spring stretched by that.
         nudge: relative change of m, x0 and v0, to see how much a row's results depend on rounding.
     """
     n = len(rows)
-    p, tones = np.zeros((n, 21)), np.zeros((n, 4, 3))
+    p, tones = np.zeros((n, 22)), np.zeros((n, 4, 3))
     lines = np.zeros((n, max(len(_lines(r)) for r in rows), 6))
     lines[:, :, 0] = math.inf
     walls, pieces = np.zeros((n, 2, 6)), np.zeros((n, 2, PIECES, 8))
@@ -698,7 +703,7 @@ def solve(rows: Sequence[Mapping[str, Any]], nudge: float = 0.0) -> dict[str, np
             m, r.get("c", 0.0), r.get("k", 0.0), r.get("load", 0.0), mu_s, r.get("mu_d", mu), r.get("k_t", 0.0), r.get("c_t", 0.0),
             r.get("x0", 0.0) * (1.0 - 0.7 * nudge), r.get("v0", 0.0) * (1.0 + 0.4 * nudge), end, r.get("window_start", 0.0),
             r.get("window_end", end), kind, 0, normal, swing, r.get("normal_omega", r["omega"]), r.get("normal_phase", 0.0),
-            r.get("friction_sides", 1.0), r.get("belt_speed", 0.0),
+            r.get("friction_sides", 1.0), r.get("belt_speed", 0.0), r.get("stretch", math.nan),
         )  # fmt: skip
         tones[i, 0] = r.get("f0", 0.0) - r.get("m", 1.0) * r.get("a0", 0.0), r["omega"], r.get("phase", 0.0)
         for j, (a, w, phi) in enumerate(zip(r.get("tone_a0", ()), r.get("tone_omega", ()), r.get("tone_phase", ()), strict=True)):
