@@ -69,14 +69,17 @@ class Shock(NamedTuple):
     brief: Brief | None = None
 
 
-def brief(was: Brief, outside: Array, change: Array, h: Array) -> Brief:
-    """What steps of `h` [s] leave open, after one that ends `outside` the wall or not, in which the velocity `change`s by so much [m/s].
+def brief(change: Array, h: Array, was: Brief | None = None, outside: Array | None = None) -> Brief:
+    """What steps of `h` [s] leave open, in which the velocity `change`s by so much [m/s]; what `was` open, if one does not end `outside`.
 
     Under an even force an excursion that lasts BRIEF steps begins with half the velocity that changes in that time, and comes a quarter of
     that time that far.
     """
     speed = 0.5 * BRIEF * jax.lax.stop_gradient(jnp.abs(change))
-    return Brief(jnp.where(outside, 0.25 * BRIEF * h * speed, was.way), jnp.where(outside, speed, was.speed))
+    way = 0.25 * BRIEF * h * speed
+    if was is None or outside is None:
+        return Brief(way, speed)
+    return Brief(jnp.where(outside, way, was.way), jnp.where(outside, speed, was.speed))
 
 
 def none_brief(like: Array) -> Brief:
@@ -166,6 +169,51 @@ def update(sums: Shock, now: Push) -> Shock:
         left=jnp.where(now.left & part.event, now.time if now.left_time is None else now.left_time, sums.left),
         returned=jnp.where(back & part.back, now.back_time, sums.returned),
     )
+
+
+class Visit(NamedTuple):
+    """What supports with one side remember of their impacts, (G,): one number in place of two costs a loop much less time.
+
+    Attributes:
+        deepest: largest penetration so far [m], negative between impacts; at first such that its part OF_DEEPEST is rounding.
+        brief: what the last step that ended outside left open; None where that follows from each step (fixed ones), or from a tolerance.
+    """
+
+    deepest: Array
+    brief: Brief | None = None
+
+    @property
+    def held(self) -> Array:
+        """Whether there is an impact."""
+        return self.deepest > 0.0
+
+
+def arrives(depth: Array, length: Array, lines: bool) -> Visit:
+    """What is remembered at t = 0, at a penetration [m] of supports with a `length` [m]; `lines`: of straight lines with chosen steps."""
+    rounded = by_width(depth, *ROUNDED) * (length + jnp.abs(depth))
+    least = jnp.maximum(rounded * (1.0 / OF_DEEPEST), depth)
+    deepest = jax.lax.stop_gradient(jnp.where(depth > rounded, least, -least))
+    return Visit(deepest, none_brief(deepest) if lines else None)
+
+
+def visited(
+    was: Visit, depths: tuple[Array, Array], rates: tuple[Array, Array], h: Array, lines: bool, unsure: Array | float = 0.0
+) -> Visit:  # fmt: skip
+    """What is remembered after a step of `h` [s]. An impact begins where it is then `held` and was not, by the rules of `update`.
+
+    Args:
+        was: what was remembered. depths, rates: penetration [m] and its rate [m/s] at the ends of the step.
+        lines: whether the scheme is one of straight lines. unsure: what the tolerance of another scheme leaves open [m].
+    """
+    far = least = OF_DEEPEST * jnp.abs(was.deepest) + unsure
+    deep, now = depths[1] > least, None
+    if lines:
+        now = brief(rates[1] - rates[0], h, was.brief, depths[1] <= 0.0)
+        far = least + now.way
+        deep = deep & ((rates[0] > now.speed) | (depths[1] > far))
+    holds = jnp.where(was.held, depths[1] >= -far, deep)
+    deepest = jnp.maximum(jnp.abs(was.deepest), depths[1])
+    return Visit(jax.lax.stop_gradient(jnp.where(holds, deepest, -deepest)), None if was.brief is None else now)
 
 
 def without_touch(sums: Shock, rounded: Array | float) -> Shock:

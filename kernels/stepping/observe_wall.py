@@ -69,7 +69,7 @@ def update(
             return found
         outside = compression(wall, after.x, after.rest) <= 0.0
         change = h * jnp.minimum(jnp.abs(before.a), jnp.abs(after.a))
-        return found._replace(arrival=_side(wall, before.x) * before.v, brief=impacts.brief(sums.brief, outside, change, h))
+        return found._replace(arrival=_side(wall, before.x) * before.v, brief=impacts.brief(change, h, sums.brief, outside))
 
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)
     return tuple(impacts.update(each[0], pushed(*each)) for each in every)
