@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from kernels.models.outputs import OBSERVED
-from kernels.models.supports import RETURN_MAPPING, named
+from kernels.models.supports import RETURN_MAPPING, RING, named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
 from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
@@ -204,8 +204,16 @@ def update_along(
     added = Added(*(total + length * mean(each) for total, each in zip(was, zip(*rates, strict=True), strict=True)))
     added = added._replace(
         impacts=was.impacts + choice(visit.held & ~sums.visit.held & inside, 1.0, 0.0, h),
-        rubbing=was.rubbing + length * _mean_size(touches),
+        rubbing=was.rubbing + length * _mean_sizes(_signed(touches))[0],
     )
+    if group.tangents == 1:  # the velocity may turn within slip
+        speeds = tuple(
+            group.around(touch.place, velocity) if group.kind.obstacle == RING else velocity[1]
+            for touch, velocity in zip(touches, course.speeds, strict=True)
+        )
+        slips = tuple(touch.slips * speed for touch, speed in zip(touches, speeds, strict=True))
+        slid, wear = _mean_sizes(slips, tuple(normal * speed for normal, speed in zip(normals, slips, strict=True)))
+        added = added._replace(slid=was.slid + length * slid, wear=was.wear + length * wear)
     axes = [tuple(touch.place[axis] for touch in touches) for axis in range(len(to.low))]
     rubbed = jnp.maximum(*(peak(tuple(sign * rub for rub in _signed(touches))) for sign in (1.0, -1.0)))
     found = Extremes(
@@ -262,14 +270,12 @@ def _signed(touches: tuple[Touch, ...]) -> tuple[Array, ...]:
     return tuple(touch.tangential[0] if len(touch.tangential) == 1 else size(touch.tangential, touch.normal) for touch in touches)
 
 
-def _mean_size(touches: tuple[Touch, ...]) -> Array:
-    """Mean size of the friction force over a step. Along one direction its sign may change once."""
-    forces = _signed(touches)
-    if len(touches[0].tangential) != 1:
-        return dense_output.mean(forces)
-    course = dense_output.through(forces)
-    turns = jnp.where(forces[0] * forces[-1] < 0.0, course.crossing(), 0.0)
-    return jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0))
+def _mean_sizes(*signed: tuple[Array, ...]) -> list[Array]:
+    """Mean sizes over a step of what is known at its nodes. The sign of all may change once, where the first one does."""
+    first = signed[0]
+    turns = jax.lax.stop_gradient(jnp.where(first[0] * first[-1] < 0.0, dense_output.through(first).crossing(), 0.0))
+    courses = [dense_output.through(values) for values in signed]
+    return [jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0)) for course in courses]
 
 
 def let_go(sums: ContactSums, before: Touch, after: Touch, counts: Array) -> ContactSums:
