@@ -30,6 +30,7 @@ from kernels.stepping.loop import CHUNK, STEPPERS
 from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
 
 MOST_ROWS = 20_000_000  # of a trace
+_HELD = "held"  # 1 during an impact, else 0; not part of a trace
 IMPACT_COLUMNS = (
     Quantity("support", "", "name of the support"),
     Quantity("time", "s", "time at which the point enters the support"),
@@ -70,7 +71,12 @@ def trace(
         KeyError, TypeError: see `kernels.simulate`. ValueError: the same, more than one structure, or a run that fails.
     """
     key, own, shared = _resolve(model, params, scheme, records)
-    return _history(key, scheme, own | shared, _Wanted(rows, *within))
+    return _shown(_history(key, scheme, own | shared, _Wanted(rows, *within)))
+
+
+def _shown(history: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a trace has of a history."""
+    return {name: values for name, values in history.items() if name.partition("[")[0] != _HELD}
 
 
 @without_false_alarm()
@@ -97,13 +103,13 @@ def traces(
             together.setdefault((key, skipped, counts.tobytes()), []).append((place, own, shared))
             continue
         with contextlib.suppress(ValueError):
-            found[place] = _history(key, scheme, own | shared, wish)
+            found[place] = _shown(_history(key, scheme, own | shared, wish))
     for (key, _, _), each in together.items():
         skipped, counts = _counts(each[0][1], wanted[each[0][0]])
         own = {name: jnp.stack([one[name] for _, one, _ in each]) for name in each[0][1]}
         seen = {name: np.asarray(value) for name, value in _several(key, scheme, False, skipped, counts, own, each[0][2]).items()}
         for number, (place, _, _) in enumerate(each):
-            one = {name: values[number] for name, values in seen.items()}
+            one = _shown({name: values[number] for name, values in seen.items()})
             found[place] = one if all(np.isfinite(values).all() for values in one.values()) else None
     return found
 
@@ -112,7 +118,8 @@ def traces(
 def impacts(model: Model, params: Mapping[str, Any], scheme: str = "devogelaere", records: Records | None = None) -> dict[str, np.ndarray]:
     """The impacts of one structure in the order of time: the columns of IMPACT_COLUMNS, (n,) each. The arguments are those of `trace`.
 
-    An impact lasts from the entry of the point into the support to its exit; both are interpolated within their steps.
+    They are those of the whole run that `simulate` counts in a window. An impact lasts from the entry of the point into the support to its
+    exit; both are interpolated within their steps.
     """
     key, own, shared = _resolve(model, params, scheme, records)
     history = _history(key, scheme, own | shared, _Wanted(0, coordinates=False))
@@ -121,9 +128,14 @@ def impacts(model: Model, params: Mapping[str, Any], scheme: str = "devogelaere"
         of = functools.partial(named, of=support.name)
         depth, normal = history[of("penetration")], history[of("normal_force")]
         rate, speed = history[of("penetration_rate")], history[of("sliding_speed")] * history[of("slips")]
-        inside = np.concatenate([[False], depth > 0.0, [False]])
-        for first, last in zip(_where(inside[1:] & ~inside[:-1]), _where(~inside[1:] & inside[:-1]), strict=True):
-            # rows first to last - 1 are inside
+        entered = (depth > 0.0) & np.concatenate([[True], depth[:-1] <= 0.0])
+        held = np.concatenate([[False], history[of(_HELD)] > 0.5, [False]])
+        for begin, end in zip(_where(held[1:] & ~held[:-1]), _where(~held[1:] & held[:-1]), strict=True):
+            if not begin and not rate[0] > 0.0:  # it starts inside, at rest or on its way out
+                continue
+            first = _where(entered[: begin + 1])[-1]
+            last = first + _where(depth[first:end] > 0.0)[-1] + 1
+            # rows first and last - 1 are inside, and those before and behind them outside
             begins = _crossing(time, depth, first - 1) if first else time[0]
             ends = _crossing(time, depth, last - 1) if last < len(time) else time[-1]
             around = slice(max(first - 1, 0), min(last + 1, len(time)))
@@ -224,7 +236,7 @@ def _seen(setup: StructureSetup, run: StructureRun, coordinates: bool) -> dict[s
     places, rates = setup.p["points"] @ state.x, setup.p["points"] @ state.v
     for row, (point, axis) in enumerate(key.points):
         found |= {named(axis, point): places[row], named(f"{axis}_rate", point): rates[row]}
-    for kinds, group, touch in zip(key.groups, body.groups, cast("Any", state.memory), strict=True):
+    for kinds, group, touch, sums in zip(key.groups, body.groups, cast("Any", state.memory), run.sums.contacts, strict=True):
         centred = [along - centre for along, centre in zip(touch.place, group.centre, strict=True)]
         for place, kind in enumerate(kinds):
             parts = {
@@ -234,6 +246,7 @@ def _seen(setup: StructureSetup, run: StructureRun, coordinates: bool) -> dict[s
                 "tangential_force": size(touch.tangential, touch.normal)[place],
                 "sliding_speed": touch.speed[place],
                 "slips": touch.slips[place],
+                _HELD: jnp.where(sums.visit.held, 1.0, 0.0)[place],
             }
             parts |= {f"place_{axis + 1}": centred[axis][place] for axis in range(min(kind.axes, 2))}
             found |= {named(name, kind.name): value for name, value in parts.items()}

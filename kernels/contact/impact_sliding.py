@@ -109,7 +109,9 @@ class ImpactSliding(NamedTuple):
         along, axes = (none,) * self.tangents, (none,) * self.kind.axes
         return Touch(none, none, none, along, along, none, none, none, axes, axes, along)
 
-    def evaluate(self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None = None) -> tuple[Vector, Touch]:
+    def evaluate(
+        self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None = None, arc: Array | None = None
+    ) -> tuple[Vector, Touch]:
         """One evaluation.
 
         Args:
@@ -117,6 +119,7 @@ class ImpactSliding(NamedTuple):
             moved: displacement since the instant of the memory [m].
             keeps: where True, the contact keeps the phase of the memory (off, stuck, or slipping in that direction), whatever forces that
                 takes, so that they are smooth; None for nowhere. See `phases`.
+            arc: way around a ring since the instant of the memory [m]; None: that of the mean radius, in error by the cube of the way.
 
         Returns:
             The forces along the axes on the structure [N], and the state if the step is accepted.
@@ -134,7 +137,7 @@ class ImpactSliding(NamedTuple):
         if keeps is not None:
             pressed, entering = jnp.where(keeps, memory.normal > 0.0, pressed), entering & ~keeps
         part = jnp.where(pressed, jnp.where(entering, depth / jnp.where(entering, depth - memory.depth, 1.0), 1.0), 0.0)
-        way = tuple(part * each for each in ways)
+        way = tuple(part * each for each in (ways if arc is None else (arc, *ways[1:])))
         if way:
             way = fusion_barrier(*way)
         tangential, elongation, slips = self._friction(memory, normal, pressed, way, tangential_speed, keeps)
@@ -142,6 +145,12 @@ class ImpactSliding(NamedTuple):
         total = tuple(before + each for before, each in zip(memory.way, way, strict=True))
         speed = size(tangential_speed, normal)
         return force, Touch(depth, pull, normal, tangential, elongation, slips, rate, speed, place, force, total)
+
+    def around(self, place: Vector, velocity: Vector) -> Array:
+        """Velocity around a ring [m/s] at a place [m]."""
+        first, second = (along - centre for along, centre in zip(place[:2], self.centre[:2], strict=True))
+        radius = size((first, second), first)
+        return (first * velocity[1] - second * velocity[0]) / jnp.where(radius > 0.0, radius, 1.0)
 
     def _geometry(
         self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None

@@ -111,7 +111,7 @@ SUPPORT_OBSERVABLES = (
     Quantity("impact_power", "W", "mean power dissipated along the normal in the window, by c_n", r"P_\mathrm{impact}"),
     Quantity("sliding_distance", "m", "distance slid in the window", r"d_\mathrm{slip}"),
     Quantity("contact_ratio", "1", "part of the window in which the support pushes", r"r_\mathrm{contact}"),
-    Quantity("impacts", "", "entries into the support in the window", kind="integer"),
+    Quantity("impacts", "", "impacts on the support that begin in the window", kind="integer"),
     Quantity("impact_rate", "1/s", "impacts over the length of the window", r"n_\mathrm{impact}"),
     Quantity("impact_duration", "s", "time in which the support pushes over the number of impacts; none without an impact", optional=True),
     Quantity("impulse", "N s", "integral of the normal force over the window", r"I_n"),

@@ -69,19 +69,21 @@ class Shock(NamedTuple):
     unresolved: Unresolved | None = None
 
 
-def unresolved(was: Unresolved, outside: Array, change: Array, h: Array) -> Unresolved:
+def unresolved(change: Array, h: Array, was: Unresolved | None = None, outside: Array | None = None) -> Unresolved:
     """What a scheme of straight lines does not resolve from a step on; all arguments are scalars.
 
     Under an even force an excursion that lasts STEPS steps begins with half the velocity that changes in that time, and comes a quarter of
     that time that far.
 
     Args:
-        was: before the step. outside: whether the step ends outside the wall; within it nothing changes.
         change: change of the velocity in the step [m/s], with any sign. h: length of the step [s].
+        was: before the step, where steps are chosen. outside: whether the step ends outside the wall; within it nothing changes then.
     """
     speed = 0.5 * STEPS * jax.lax.stop_gradient(jnp.abs(change))
-    before = speed if was.speed is None else was.speed
-    return Unresolved(jnp.where(outside, 0.25 * STEPS * h * speed, was.way), jnp.where(outside, speed, before))
+    way = 0.25 * STEPS * h * speed
+    if was is None or was.speed is None or outside is None:
+        return Unresolved(way, speed)
+    return Unresolved(jnp.where(outside, way, was.way), jnp.where(outside, speed, was.speed))
 
 
 def nothing_unresolved(like: Array) -> Unresolved:
@@ -171,6 +173,52 @@ def update(sums: Shock, now: Push) -> Shock:
         left=jnp.where(now.left & part.event, now.time if now.left_time is None else now.left_time, sums.left),
         returned=jnp.where(back & part.back, now.back_time, sums.returned),
     )
+
+
+class Visit(NamedTuple):
+    """What supports with one side remember of their impacts, (G,): one number in place of two costs a loop much less time.
+
+    Attributes:
+        deepest: largest penetration so far [m], negative between impacts; at first such that its part OF_DEEPEST is rounding.
+        unresolved: what the last step that ended outside did not resolve; None where each step tells (fixed ones), or a tolerance.
+    """
+
+    deepest: Array
+    unresolved: Unresolved | None = None
+
+    @property
+    def held(self) -> Array:
+        """Whether there is an impact."""
+        return self.deepest > 0.0
+
+
+def arrives(depth: Array, length: Array, lines: bool) -> Visit:
+    """What is remembered at t = 0, at a penetration [m] of supports with a `length` [m]; `lines`: of straight lines with chosen steps."""
+    rounded = by_width(depth, *ROUNDED) * (length + jnp.abs(depth))
+    least = jnp.maximum(rounded * (1.0 / OF_DEEPEST), depth)
+    deepest = jax.lax.stop_gradient(jnp.where(depth > rounded, least, -least))
+    return Visit(deepest, nothing_unresolved(deepest) if lines else None)
+
+
+def visited(
+    was: Visit, depths: tuple[Array, Array], rates: tuple[Array, Array], h: Array, lines: bool, unsure: Array | float = 0.0
+) -> Visit:  # fmt: skip
+    """What is remembered after a step of `h` [s]. An impact begins where it is then `held` and was not, by the rules of `update`.
+
+    Args:
+        was: what was remembered. depths, rates: penetration [m] and its rate [m/s] at the ends of the step.
+        lines: whether the scheme is one of straight lines. unsure: what the tolerance of another scheme does not resolve [m].
+    """
+    far = least = OF_DEEPEST * jnp.abs(was.deepest) + unsure
+    deep, now = depths[1] > least, None
+    if lines:
+        now = unresolved(rates[1] - rates[0], h, was.unresolved, depths[1] <= 0.0)
+        far = least + now.way
+        fast = depths[1] > far if now.speed is None else (rates[0] > now.speed) | (depths[1] > far)
+        deep = deep & fast
+    holds = jnp.where(was.held, depths[1] >= -far, deep)
+    deepest = jnp.maximum(jnp.abs(was.deepest), depths[1])
+    return Visit(jax.lax.stop_gradient(jnp.where(holds, deepest, -deepest)), None if was.unresolved is None else now)
 
 
 def without_touch(sums: Shock, rounded: Array | float) -> Shock:

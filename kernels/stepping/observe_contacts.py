@@ -15,10 +15,12 @@ import jax.numpy as jnp
 
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from kernels.models.outputs import OBSERVED
-from kernels.models.supports import RETURN_MAPPING, named
+from kernels.models.supports import RETURN_MAPPING, RING, named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice, of_type
 from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
+from kernels.observables import impacts
+from kernels.observables.impacts import Visit
 from kernels.stepping import dense_output
 from kernels.stepping.observe_wall import WindowPart
 from kernels.stepping.structure_course import Course
@@ -28,17 +30,19 @@ class ContactSums(NamedTuple):
     """Sums of G supports over the window, (G,) each: in `Added` what is added up, in `Extremes` what is largest or smallest.
 
     Attributes:
+        visit: the present impact, and the largest penetration of the run so far.
         peak: largest force of the present impact [N], None without classes. counts: number of impacts in each class of it.
     """
 
     added: Added
     extremes: Extremes
+    visit: Visit
     peak: Array | None = None
     counts: tuple[Array, ...] = ()
 
 
 class Added(NamedTuple):
-    """Energies [J], times [s], impulses [N s], integrals of squares, and numbers of entries, (G,)."""
+    """Energies [J], times [s], impulses [N s], integrals of squares, and numbers of impacts, (G,)."""
 
     wear: Array
     friction: Array
@@ -64,13 +68,17 @@ class Extremes(NamedTuple):
     away: Array
 
 
-def init(group: ImpactSliding, touch: Touch, window_start: Array, edges: tuple[float, ...] = ()) -> ContactSums:
-    """The sums at t = 0, of supports in the state `touch`. A start in contact is an entry if the point moves inwards."""
+def init(group: ImpactSliding, touch: Touch, window_start: Array, lines: bool, edges: tuple[float, ...] = ()) -> ContactSums:
+    """The sums at t = 0, of supports in the state `touch`. A start in contact is an impact if the point moves inwards.
+
+    `lines`: whether the scheme is one of straight lines that chooses its steps.
+    """
     none = 0.0 * group.gap
-    begins = choice((touch.depth > 0.0) & (touch.rate > 0.0) & (window_start <= 0.0), 1.0, 0.0, none)
+    visit = impacts.arrives(touch.depth, functools.reduce(operator.add, map(jnp.abs, group.centre), jnp.abs(group.gap)), lines)
+    begins = choice(visit.held & (touch.rate > 0.0) & (window_start <= 0.0), 1.0, 0.0, none)
     added = Added(**dict.fromkeys(Added._fields, none))._replace(impacts=begins + none)
     axes = min(group.kind.axes, 2)
-    sums = ContactSums(added, Extremes(none, none, none - jnp.inf, (none + jnp.inf,) * axes, (none - jnp.inf,) * axes, none))
+    sums = ContactSums(added, Extremes(none, none, none - jnp.inf, (none + jnp.inf,) * axes, (none - jnp.inf,) * axes, none), visit)
     if not edges:
         return sums
     return sums._replace(peak=touch.normal, counts=(none,) * (len(edges) - 1))
@@ -84,16 +92,18 @@ def update(
     h: Array,
     part: WindowPart | None,
     stop: Array,
+    lines: bool,
     edges: tuple[float, ...] = (),
 ) -> ContactSums:
-    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window.
+    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window; `lines`: see `impacts.visited`.
 
     Args:
         part: None stands for the whole step, if the end of the step before was in the window too.
         stop: how the instant moves at which slip ends within the step [s]: 0, with a derivative.
     """
-    entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
     pushed, pushes = before.normal > 0.0, after.normal > 0.0
+    entered = (before.depth < 0.0) & (after.depth >= 0.0)  # a damper pushes a point that comes to the face just at the end of the step
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines)
     # where the force begins or ends within the step: it begins with the entry, or later with k_n p + c_n p' > 0, and ends with that
     low, high = jnp.where(entered, before.depth, before.pull), jnp.where(entered, after.depth, after.pull)
     place = _crossing(low, high)
@@ -107,10 +117,8 @@ def update(
     pressed = h * share
     begun = _began(group, before, after, entered, pushes & ~pushed)
     slipping, dragged = _slip(group, before, after, begun)
-    slips = after.slips * pressed * slipping
+    slips = jnp.where(pushes, after.slips, before.slips) * pressed * slipping  # what slips where it lifts off slips until then
     one, other = size(before.tangential, share), size(after.tangential, share)
-    begins_later = pushes & ~pushed  # the way of such a step is that in contact
-    of_way = jnp.where(begins_later, share / jnp.where(begins_later & (place < 1.0), 1.0 - place, 1.0), share)
     entry, grip = begun.normal, size(begun.tangential, share)  # the forces that the step begins with, in derivatives
     late = only_tangent(jnp.where(begun.held & (after.slips > 0.5), slipping, 0.0))  # slip that begins earlier
     limit = before.normal + (1.0 - slipping) * (after.normal - before.normal)
@@ -121,7 +129,10 @@ def update(
 
     rubbed = [begun.normal * before.speed, after.normal * after.speed]
     rubbed[0], slow = (low + (1.0 - slipping) * (high - low) for low, high in (rubbed, (before.speed, after.speed)))
-    held = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
+    dragged = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
+    if part is not None:  # the way of a step is that in contact
+        lasts = jnp.where(pushed, 1.0, 1.0 - place)
+        dragged = dragged * jnp.where(lasts > 0.0, share / jnp.where(lasts > 0.0, lasts, 1.0), 1.0)
     start = tuple(along - centre for along, centre in zip(before.place[:2], group.centre, strict=False))
     end = tuple(along - centre for along, centre in zip(after.place[:2], group.centre, strict=False))
     squares = (scalar(start, start) + scalar(start, end) + scalar(end, end)) * (1.0 / 3.0)
@@ -131,21 +142,18 @@ def update(
         """1 where something happens, at an instant of the step that is in the window; else 0."""
         return choice(what if part is None else what & (part.start <= instant) & (instant < part.end), 1.0, 0.0, h)
 
-    lifts_off = jnp.where(pushed & ~pushes & (before.slips > 0.5), pressed, 0.0)
-
-    def with_stop(total: Array, rate: Array, lasts: Array | None = None) -> Array:
-        """A sum with the derivative by the instant at which slip ends, at a rate that ends then; also of slip that `lasts` so long [s]."""
+    def with_stop(total: Array, rate: Array) -> Array:
+        """A sum with the derivative by the instant at which slip ends, at a rate that ends then."""
         ends = stop if part is None else jnp.where(part.end > part.start, stop, 0.0)
-        later = ends if lasts is None else ends + only_tangent(lasts)
-        return moved_with(total, jax.lax.stop_gradient(rate) * later + 0.0 * total)
+        return moved_with(total, jax.lax.stop_gradient(rate) * ends + 0.0 * total)
 
     added = Added(
         wear=with_stop(sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]), entry * before.speed),
-        friction=sums.added.friction + with_tangent_of(held * jnp.minimum(of_way, 1.0), held * jnp.minimum(share, 1.0)),
+        friction=sums.added.friction + dragged,
         impact=sums.added.impact + pressed * group.c_n * 0.5 * (before.rate * before.rate + after.rate * after.rate),
-        slid=with_stop(sums.added.slid + slips * 0.5 * (slow + after.speed), before.speed, lifts_off),
+        slid=with_stop(sums.added.slid + slips * 0.5 * (slow + after.speed), before.speed),
         pressed=sums.added.pressed + pressed,
-        impacts=sums.added.impacts + within(place, entered),
+        impacts=sums.added.impacts + within(jnp.where(entered, place, 0.0), visit.held & ~sums.visit.held),
         impulse=sums.added.impulse + mean(_half, before.normal, entry, after.normal),
         normal_square=sums.added.normal_square + mean(_square, before.normal, entry, after.normal),
         rubbing=sums.added.rubbing + mean(_half, one, grip, other, (group.mu_s - group.mu_d) * limit),
@@ -159,18 +167,25 @@ def update(
     other = with_tangent_of(jnp.where(entered, grip, other), other)
     extremes = _extremes(sums.extremes, before, after._replace(normal=largest), (one, other), whole, part)
     if sums.peak is None:
-        return ContactSums(added, extremes)
+        return ContactSums(added, extremes, visit)
     largest = jnp.maximum(sums.peak, after.normal)
-    ended = within(_crossing(before.depth, after.depth), left)
+    ended = within(_crossing(before.depth, after.depth), sums.visit.held & ~visit.held)
     counts = tuple(
         count + jnp.where((largest >= least) & (largest < most), ended, 0.0)
         for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
     )
-    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+    return ContactSums(added, extremes, visit, _since(visit, after, largest), counts)
 
 
-def update_along(sums: ContactSums, group: ImpactSliding, course: Course, inside: Array, edges: tuple[float, ...] = ()) -> ContactSums:
-    """The sums after a step of a Runge-Kutta scheme along its `course`, `inside` the window or not.
+def _since(visit: Visit, after: Touch, largest: Array) -> Array:
+    """The largest force of the present impact [N], or of what may become one; 0 outside."""
+    return jnp.where(visit.held | (after.depth > 0.0), largest, 0.0)
+
+
+def update_along(
+    sums: ContactSums, group: ImpactSliding, course: Course, inside: Array, tolerance: Array, edges: tuple[float, ...] = ()
+) -> ContactSums:
+    """The sums after a step of a Runge-Kutta scheme along its `course`, `inside` the window or not, with a relative `tolerance`.
 
     The phases of the supports are those of its start (`contact_phases`), so that what is summed is smooth in it: Boole's rule.
     """
@@ -180,15 +195,24 @@ def update_along(sums: ContactSums, group: ImpactSliding, course: Course, inside
     length = jnp.where(inside, h, 0.0)
     normals = tuple(jnp.maximum(touch.normal, 0.0) for touch in touches)
     presses = [jnp.where(course.keeps, before.normal, touch.normal) > 0.0 for touch in touches]
-    entered, left = (before.depth <= 0.0) & (after.depth > 0.0), (before.depth > 0.0) & (after.depth <= 0.0)
+    unsure = tolerance * (jnp.abs(group.gap) + jnp.abs(sums.visit.deepest))
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines=False, unsure=unsure)
     was, to = sums.added, sums.extremes
     sliding = [margin.sliding for margin in course.margins]
     rates = [rate(group, *each) for each in zip(touches, presses, sliding, strict=True)]
     added = Added(*(total + length * mean(each) for total, each in zip(was, zip(*rates, strict=True), strict=True)))
     added = added._replace(
-        impacts=was.impacts + choice(entered & inside, 1.0, 0.0, h),
-        rubbing=was.rubbing + length * _mean_size(touches),
+        impacts=was.impacts + choice(visit.held & ~sums.visit.held & inside, 1.0, 0.0, h),
+        rubbing=was.rubbing + length * _mean_sizes(_signed(touches))[0],
     )
+    if group.tangents == 1:  # the velocity may turn within slip
+        speeds = tuple(
+            group.around(touch.place, velocity) if group.kind.obstacle == RING else velocity[1]
+            for touch, velocity in zip(touches, course.speeds, strict=True)
+        )
+        slips = tuple(touch.slips * speed for touch, speed in zip(touches, speeds, strict=True))
+        slid, wear = _mean_sizes(slips, tuple(normal * speed for normal, speed in zip(normals, slips, strict=True)))
+        added = added._replace(slid=was.slid + length * slid, wear=was.wear + length * wear)
     axes = [tuple(touch.place[axis] for touch in touches) for axis in range(len(to.low))]
     rubbed = jnp.maximum(*(peak(tuple(sign * rub for rub in _signed(touches))) for sign in (1.0, -1.0)))
     found = Extremes(
@@ -201,14 +225,14 @@ def update_along(sums: ContactSums, group: ImpactSliding, course: Course, inside
     )
     extremes = Extremes(*(jax.tree.map(lambda new, old: jnp.where(inside, new, old), new, old) for new, old in zip(found, to, strict=True)))
     if sums.peak is None:
-        return ContactSums(added, extremes)
+        return ContactSums(added, extremes, visit)
     largest = jnp.maximum(sums.peak, peak(normals))
-    ended = choice(left & inside, 1.0, 0.0, h)
+    ended = choice(sums.visit.held & ~visit.held & inside, 1.0, 0.0, h)
     counts = tuple(
         count + jnp.where((largest >= least) & (largest < most), ended, 0.0)
         for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)
     )
-    return ContactSums(added, extremes, jnp.where(after.depth > 0.0, largest, 0.0), counts)
+    return ContactSums(added, extremes, visit, _since(visit, after, largest), counts)
 
 
 def rate(group: ImpactSliding, touch: Touch, presses: Array, sliding: Array) -> Added:
@@ -245,14 +269,12 @@ def _signed(touches: tuple[Touch, ...]) -> tuple[Array, ...]:
     return tuple(touch.tangential[0] if len(touch.tangential) == 1 else size(touch.tangential, touch.normal) for touch in touches)
 
 
-def _mean_size(touches: tuple[Touch, ...]) -> Array:
-    """Mean size of the friction force over a step. Along one direction its sign may change once."""
-    forces = _signed(touches)
-    if len(touches[0].tangential) != 1:
-        return dense_output.mean(forces)
-    course = dense_output.through(forces)
-    turns = jnp.where(forces[0] * forces[-1] < 0.0, course.crossing(), 0.0)
-    return jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0))
+def _mean_sizes(*signed: tuple[Array, ...]) -> list[Array]:
+    """Mean sizes over a step of what is known at its nodes. The sign of all may change once, where the first one does."""
+    first = signed[0]
+    turns = jax.lax.stop_gradient(jnp.where(first[0] * first[-1] < 0.0, dense_output.through(first).crossing(), 0.0))
+    courses = [dense_output.through(values) for values in signed]
+    return [jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0)) for course in courses]
 
 
 def let_go(sums: ContactSums, before: Touch, after: Touch, counts: Array) -> ContactSums:
@@ -325,11 +347,12 @@ def _slip(group: ImpactSliding, before: Touch, after: Touch, begun: _Begun) -> t
     return part, dragged
 
 
-def outside(sums: ContactSums, after: Touch) -> ContactSums:
-    """The sums after a step outside the window: only the largest force of the present impact is followed."""
+def outside(sums: ContactSums, before: Touch, after: Touch, h: Array, lines: bool) -> ContactSums:
+    """The sums after a step of `h` [s] outside the window: only the present impact and its largest force are followed."""
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines)
     if sums.peak is None:
-        return sums
-    return sums._replace(peak=jnp.where(after.depth > 0.0, jnp.maximum(sums.peak, after.normal), 0.0))
+        return sums._replace(visit=visit)
+    return sums._replace(visit=visit, peak=_since(visit, after, jnp.maximum(sums.peak, after.normal)))
 
 
 def _extremes(was: Extremes, before: Touch, after: Touch, rubs: Vector, whole: Array, part: WindowPart | None) -> Extremes:
@@ -387,8 +410,8 @@ def _square(low: Array, high: Array) -> Array:
 def finish(sums: ContactSums, names: list[str], length: Array) -> dict[str, Array]:
     """Observables of supports by name, over a window of `length` [s]."""
     added, extremes = sums.added, sums.extremes
-    impacts = of_type(added.impacts, added.pressed)
-    hit = impacts > 0.0
+    hits = of_type(added.impacts, added.pressed)
+    hit = hits > 0.0
     touched = added.pressed > 0.0
     depth = jnp.where(extremes.depth > 0.0, extremes.depth, jnp.nan)
     found = {
@@ -397,9 +420,9 @@ def finish(sums: ContactSums, names: list[str], length: Array) -> dict[str, Arra
         "impact_power": added.impact / length,
         "sliding_distance": added.slid,
         "contact_ratio": added.pressed / length,
-        "impacts": impacts,
-        "impact_rate": impacts / length,
-        "impact_duration": jnp.where(hit, added.pressed / jnp.where(hit, impacts, 1.0), jnp.nan),
+        "impacts": hits,
+        "impact_rate": hits / length,
+        "impact_duration": jnp.where(hit, added.pressed / jnp.where(hit, hits, 1.0), jnp.nan),
         "impulse": added.impulse,
         "normal_force_mean": added.impulse / length,
         "normal_force_rms": _root(added.normal_square / length),

@@ -34,13 +34,15 @@ def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
     return Seen(load.sizes, along, points, braking)
 
 
-def observe(setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None) -> StructureSums:
-    """Sums after a step of `h` [s] from a run to what is `seen`; `part` of it lies in the window. None: see `observe_contacts.update`."""
+def observe(
+    setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None, lines: bool
+) -> StructureSums:
+    """Sums after a step of `h` [s] from a run to what is `seen`; for `part` of it and `lines` see `observe_contacts.update`."""
     body, before, after, was = setup.body, run.state, trial.state, run.sums
     motions = tuple(tuple(zip(body.along(state.v), body.along(state.a), strict=True)) for state in (before, after))
     contacts = tuple(
         observe_contacts.update(
-            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, ends, h), setup.key.peak_edges
+            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, ends, h), lines, setup.key.peak_edges
         )
         for sums, group, one, other, ends in zip(
             was.contacts, body.groups, touches_of(before), touches_of(after), zip(*motions, strict=True), strict=True
@@ -73,7 +75,7 @@ def observe_along(
     """
     body, before, after, was = setup.body, run.state, trial.state, run.sums
     contacts = tuple(
-        observe_contacts.update_along(sums, group, course, inside, setup.key.peak_edges)
+        observe_contacts.update_along(sums, group, course, inside, setup.p["tolerance"], setup.key.peak_edges)
         for sums, group, course in zip(was.contacts, body.groups, along, strict=True)
     )
     ways = dense_output.motion(h, before.v, after.v, trial.moved, before.a, after.a)

@@ -69,7 +69,7 @@ def update(
             return found
         outside = compression(wall, after.x, after.rest) <= 0.0
         change = h * jnp.minimum(jnp.abs(before.a), jnp.abs(after.a))
-        unresolved = impacts.unresolved(sums.unresolved, outside, change, h)
+        unresolved = impacts.unresolved(change, h, sums.unresolved, outside)
         return found._replace(arrival=_side(wall, before.x) * before.v, unresolved=unresolved)
 
     every = zip(shocks, walls, before.memory.walls, after.memory.walls, strict=True)

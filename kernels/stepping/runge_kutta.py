@@ -30,13 +30,18 @@ class Tableau:
 
     def step(self, body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:
         """One step; see `Stepper.step`. Every stage evaluates the contact from its memory at the start of the step."""
-        speeds, accelerations = [s.v], [s.a]
+        speeds, accelerations, turns = [s.v], [s.a], [body.around(s.memory, s.v)]
         moved, memory, slack = 0.0 * h, s.memory, s.slack
         for node, row in zip(self.nodes, self.rows, strict=True):
             moved = h * weigh(row, speeds)
             v, slack = s.faster(h * weigh(row, accelerations))
             x, rest = s.after(moved)
-            a, memory = body.acceleration(loads[self.fractions.index(node)], s.memory, x, moved, v, rest)
+            load = loads[self.fractions.index(node)]
+            if turns[0]:
+                arcs = tuple(None if each[0] is None else h * weigh(row, list(each)) for each in zip(*turns, strict=True))
+                load = load._replace(arcs=arcs)
+            a, memory = body.acceleration(load, s.memory, x, moved, v, rest)
+            turns.append(body.around(memory, v))
             v, a = fusion_barrier(v, a)
             speeds.append(v)
             accelerations.append(a)

@@ -33,12 +33,14 @@ class External(NamedTuple):
         normal: signed normal force [N] (see `Pressing`); None if it is constant.
         carried: displacement of the support [m] since the instant of the contact's memory; None if the support rests.
         elapsed: time since that instant [s]; None if neither the friction law nor a link reads it.
+        arcs: ways around rings, of which one oscillator has none.
     """
 
     force: Array
     normal: Array | None = None
     carried: Array | None = None
     elapsed: Array | None = None
+    arcs: tuple[Array | None, ...] = ()
 
     def against(self, moved: Array) -> Array:
         """A displacement of the mass since that instant, relative to the support [m]."""
@@ -68,6 +70,10 @@ class Body(NamedTuple):
         against = v if self.friction.belt is None else v - self.friction.belt
         links = None if self.links is None else self.links.at_start(v)
         return Memory(self.friction.at_start(against, load.normal), tuple(new_crush(0.0 * self.one) for _ in self.walls), links)
+
+    def around(self, _memory: Memory, _v: Array) -> tuple[Array | None, ...]:
+        """Velocities around rings, of which one oscillator has none."""
+        return ()
 
     def settled(self, memory: Memory) -> Memory:
         """The memory with its slip state computed only once, because many results depend on it (see `fusion_barrier`)."""

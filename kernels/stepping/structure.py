@@ -17,7 +17,7 @@ from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
 from kernels.excitation.harmonic import Rotation
 from kernels.excitation.table import TabledForce
 from kernels.models.structures import StructureKey
-from kernels.models.supports import named
+from kernels.models.supports import RING, named
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array
 from kernels.observables.slip import holds_to
@@ -37,6 +37,7 @@ class Acting(NamedTuple):
             evaluation; None if it has not, or if there is no memory.
         stored: compile-time promise that coordinates and velocities have passed a `fusion_barrier`.
         keeps: where the supports keep the phases of their memory (`ImpactSliding.evaluate`), a boolean of each structure; None for nowhere.
+        arcs: see `Structure.around`; () where they follow from the ways.
     """
 
     force: Array
@@ -44,6 +45,7 @@ class Acting(NamedTuple):
     elapsed: Array | None = None
     stored: bool = False
     keeps: Array | None = None
+    arcs: tuple[Array | None, ...] = ()
 
     def against(self, moved: Array) -> Array:
         """A displacement relative to the support that carries the contact: supports rest."""
@@ -127,6 +129,14 @@ class Structure(NamedTuple):
             first += count * group.kind.axes
         return found
 
+    def around(self, memory: Touches, v: Array) -> tuple[Array | None, ...]:
+        """Velocities around the rings of each group [m/s], (G,), at the places of the memory; None for other supports.
+
+        A scheme that has evaluated several instants of a step integrates them to the `arcs` of the next one.
+        """
+        every = zip(self.groups, memory, self.along(v), strict=True)
+        return tuple(group.around(touch.place, speed) if group.kind.obstacle == RING else None for group, touch, speed in every)
+
     def push(self, load: Acting, memory: Touches, x: Array, moved: Array, v: Array, _rest: Array | None = None) -> tuple[Array, Touches]:
         """Acceleration of the coordinates without `drag` (N,), and the memory of the supports after this evaluation.
 
@@ -143,8 +153,9 @@ class Structure(NamedTuple):
             ]
         forces: list[Array] = []
         after = []
-        for group, turn, was, place, way, speed in zip(self.groups, self.turns, memory, places, ways, speeds, strict=True):
-            force, now = group.evaluate(was, place, way, speed, load.keeps)
+        arcs = load.arcs or (None,) * len(self.groups)
+        for group, turn, was, place, way, speed, arc in zip(self.groups, self.turns, memory, places, ways, speeds, arcs, strict=True):
+            force, now = group.evaluate(was, place, way, speed, load.keeps, arc)
             forces += turned(force, turn, -1.0)
             after.append(now)
         pull = load.force

@@ -19,9 +19,13 @@ from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup
 
 
 class Impacts(NamedTuple):
-    """The present impact of every support (S,): when it began [s], and its largest force so far [N]. And the counts of those that ended."""
+    """The present impact of every support (S,): when it began and when it was last left [s], and its largest force so far [N].
+
+    And the counts of those that ended.
+    """
 
     began: Array
+    left: Array
     peak: Array
     classes: Classes
 
@@ -41,8 +45,8 @@ def begin(stepper: Stepper, setup: StructureSetup, classes: Classes | None = Non
     zero = _time(setup, run)
     impacts = None
     if classes is not None:
-        _, _, force = _supports(run.state)
-        impacts = Impacts(zero + 0.0 * force, force, classes)
+        force = _of_supports(run.state, "normal")
+        impacts = Impacts(zero + 0.0 * force, zero + 0.0 * force, force, classes)
     return Reached(run, run.state, zero, impacts)
 
 
@@ -54,29 +58,28 @@ def advance(stepper: Stepper, setup: StructureSetup, reached: Reached, time: Arr
         now, later = _time(setup, reached.run), _time(setup, after)
         taken = later > now  # an attempt that is refused changes neither
         before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
-        impacts = None if reached.impacts is None else _impacts(reached.impacts, reached.run.state, after.state, now, later)
+        impacts = None if reached.impacts is None else _impacts(reached.impacts, reached.run, after, now, later)
         return Reached(after, before, jnp.where(taken, now, reached.since), impacts)
 
     return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & active(setup, each.run), one, reached)
 
 
-def _impacts(impacts: Impacts, before: StepState, after: StepState, since: Array, until: Array) -> Impacts:
+def _impacts(impacts: Impacts, before: StructureRun, after: StructureRun, since: Array, until: Array) -> Impacts:
     """The impacts after a step, in which a support is entered and left where a line between its penetrations passes 0."""
-    (one, *_), (other, _, force) = _supports(before), _supports(after)
+    one, other = (_of_supports(run.state, "depth") for run in (before, after))
+    held, holds = (jnp.concatenate([sums.visit.held for sums in run.sums.contacts]) for run in (before, after))
     place = jnp.clip(one / jnp.where(one != other, one - other, 1.0), 0.0, 1.0)
     instant = since + place * (until - since)
-    began = jnp.where((one <= 0.0) & (other > 0.0), instant, impacts.began)
-    ended = (one > 0.0) & (other <= 0.0)
-    largest = jnp.maximum(impacts.peak, force)
-    classes = impact_classes.count(impacts.classes, ended, instant, largest, instant - began)
-    return Impacts(began, jnp.where(other > 0.0, largest, 0.0), classes)
+    began = jnp.where((one <= 0.0) & (other > 0.0) & ~held, instant, impacts.began)
+    left = jnp.where((one > 0.0) & (other <= 0.0), instant, impacts.left)
+    largest = jnp.maximum(impacts.peak, _of_supports(after.state, "normal"))
+    classes = impact_classes.count(impacts.classes, held & ~holds, left, largest, left - began)
+    return Impacts(began, left, jnp.where(holds | (other > 0.0), largest, 0.0), classes)
 
 
-def _supports(state: StepState) -> tuple[Array, Array, Array]:
-    """Penetration [m], its rate [m/s] and normal force [N] of all supports (S,), group after group."""
-    touches = cast("tuple[Touch, ...]", state.memory)
-    depth, rate, normal = (jnp.concatenate([getattr(touch, name) for touch in touches]) for name in ("depth", "rate", "normal"))
-    return depth, rate, normal
+def _of_supports(state: StepState, name: str) -> Array:
+    """A field of `Touch` of all supports (S,), group after group."""
+    return jnp.concatenate([getattr(touch, name) for touch in cast("tuple[Touch, ...]", state.memory)])
 
 
 def sample(setup: StructureSetup, reached: Reached, time: Array) -> dict[str, Array]:

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from kernels.contact import contact_phases
 from kernels.contact.contact_phases import Margins
 from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
+from kernels.models.supports import RING
 from kernels.numerics.fusion import fusion_barrier
 from kernels.numerics.numbers import Array, choice
 from kernels.numerics.tangents import only_tangent
@@ -37,7 +38,8 @@ class Course(NamedTuple):
 
     Attributes:
         moved, velocity, acceleration: along the axes, since the start of the step [m], [m/s], [m/s^2].
-        keeps: see `ImpactSliding.evaluate`. touches, margins: at the nodes `dense_output.FIFTHS`. speeds: velocities there [m/s].
+        keeps: see `ImpactSliding.evaluate`. arc: the way around a ring [m]; None of other supports.
+        touches, margins: at the nodes `dense_output.FIFTHS`. speeds: velocities there [m/s].
     """
 
     moved: tuple[Polynomial, ...]
@@ -45,6 +47,7 @@ class Course(NamedTuple):
     acceleration: tuple[Polynomial, ...]
     h: Array
     keeps: Array
+    arc: Polynomial | None = None
     touches: tuple[Touch, ...] = ()
     margins: tuple[Margins, ...] = ()
     speeds: tuple[Vector, ...] = ()
@@ -53,7 +56,8 @@ class Course(NamedTuple):
         """State, margins and velocity at a fraction of the step, of each support at its own."""
         moved, velocity, acceleration = (tuple(each.at(u) for each in part) for part in (self.moved, self.velocity, self.acceleration))
         place = tuple(start + way for start, way in zip(memory.place, moved, strict=True))
-        _, touch = group.evaluate(memory, place, moved, velocity, self.keeps)
+        arc = None if self.arc is None else self.arc.at(u)
+        _, touch = group.evaluate(memory, place, moved, velocity, self.keeps, arc)
         return touch, contact_phases.margins(group, memory, touch, velocity, acceleration, self.h), velocity
 
 
@@ -78,6 +82,8 @@ def courses(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...]
         ways = tuple(dense_output.motion(h, *each) for each in zip(v0, v1, moved, a0, a1, strict=True))
         speeds = tuple(dense_output.velocity(way, h) for way in ways)
         course = Course(ways, speeds, tuple(dense_output.velocity(speed, h) for speed in speeds), h, keeps)
+        if group.kind.obstacle == RING:
+            course = course._replace(arc=_arc(group, memory, course))
         nodes = jnp.asarray(dense_output.FIFTHS[1:-1], h.dtype)
         every = jax.vmap(functools.partial(course.at, group, memory))(nodes)
         inner = [jax.tree.map(operator.itemgetter(node), every) for node in range(len(nodes))]
@@ -91,6 +97,16 @@ def courses(body: Structure, before: tuple[Touch, ...], after: tuple[Touch, ...]
             )
         )
     return tuple(found)
+
+
+def _arc(group: ImpactSliding, memory: Touch, course: Course) -> Polynomial:
+    """The way around a ring since the start of a step [m], as exact as the motion."""
+    speeds = []
+    for node in dense_output.FIFTHS:
+        place = tuple(start + way.at(node) for start, way in zip(memory.place, course.moved, strict=True))
+        speeds.append(group.around(place, tuple(each.at(node) for each in course.velocity)))
+    rates = dense_output.through(tuple(speeds)).coefficients
+    return Polynomial((0.0 * course.h, *(course.h * rate / (n + 1.0) for n, rate in enumerate(rates))))
 
 
 def first_change(

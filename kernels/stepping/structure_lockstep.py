@@ -26,7 +26,7 @@ from kernels.stepping.scheme import Stepper, StepState, Trial
 from kernels.stepping.side_by_side import side_by_side
 from kernels.stepping.structure import times
 from kernels.stepping.structure_loop import alike, begin, closed, finish, parts_of, prepare, started
-from kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums
+from kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums, touches_of
 
 _INSIDE, _OUTSIDE = "inside", "outside"
 
@@ -141,19 +141,20 @@ def _step(
     trial: Trial = cast("Any", stepper).step(setup.body, loads, before, h)
     seen = see(setup, trial.state, loads[-1])
     if where == _OUTSIDE:
-        sums = _outside(run, trial.state, seen, h)
+        sums = _outside(run, trial.state, seen, h, stepper.degree == 1)
         seen = seen._replace(points=run.seen.points)
     else:
         part = None
         if where is None:
             part = WindowPart(*(jnp.clip(bound - number, 0.0, 1.0).astype(h.dtype) for bound in (pace.start, pace.end)))
-        sums = observe(setup, run, trial, seen, h, part)
+        sums = observe(setup, run, trial, seen, h, part, stepper.degree == 1)
     return turned, StructureRun(run.clock, trial.state, seen, sums)
 
 
-def _outside(run: StructureRun, after: StepState, seen: Seen, h: Array) -> StructureSums:
-    """Sums after a step outside the window: the works, which are of the whole run, and the largest force of the present impact."""
+def _outside(run: StructureRun, after: StepState, seen: Seen, h: Array, lines: bool) -> StructureSums:
+    """Sums after a step outside the window: the works, which are of the whole run, and what the present impact needs."""
     contacts = tuple(
-        observe_contacts.outside(sums, touch) for sums, touch in zip(run.sums.contacts, cast("Any", after.memory), strict=True)
+        observe_contacts.outside(sums, was, touch, h, lines)
+        for sums, was, touch in zip(run.sums.contacts, touches_of(run.state), touches_of(after), strict=True)
     )
     return run.sums._replace(contacts=contacts, work=works(run, after, seen, h))

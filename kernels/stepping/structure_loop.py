@@ -100,7 +100,7 @@ def begin(stepper: Stepper, setup: StructureSetup) -> StructureRun:
         )
         clock = Timed(time, time, setup.h + zero, time, time, control, of_type(failure, zero), plan)
     contacts = tuple(
-        observe_contacts.init(group, touch, p["window_start"], setup.key.peak_edges)
+        observe_contacts.init(group, touch, p["window_start"], stepper.degree == 1 and stepper.control is not None, setup.key.peak_edges)
         for group, touch in zip(body.groups, state.memory, strict=True)
     )
     still = jnp.zeros(p["points"].shape[0], body.one.dtype) + zero
@@ -219,7 +219,7 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
     trial = anchored(setup, run.state, trial._replace(state=state), h)
     seen = see(setup, state, loads[-1])
-    sums = observe(setup, run, trial, seen, h, WindowPart(starts, ends))
+    sums = observe(setup, run, trial, seen, h, WindowPart(starts, ends), stepper.degree == 1)
     state = started(kicked(stepper, setup, run.state, trial.state, h))
     return StructureRun(Counted(jnp.minimum(done + 1.0, whole)), state, seen, sums)
 
@@ -293,7 +293,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     if along is None or plan is None or ends is None:
         trial = anchored(setup, run.state, trial, h)
         seen = see(setup, trial.state, loads[-1])
-        sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)))
+        sums = observe(setup, run, trial, seen, h, WindowPart(0.0, jnp.where(inside, 1.0, 0.0).astype(h.dtype)), stepper.degree == 1)
         trial = trial._replace(state=kicked(stepper, setup, run.state, trial.state, h))
     else:
         seen = see(setup, trial.state, loads[-1])

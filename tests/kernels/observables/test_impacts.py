@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ import kernels
 from kernels.batch.solve import solve
 from kernels.models import BUCKLING_WALL, STOP
 from kernels.models.status import Status
-from kernels.observables.impacts import Shock, merged
+from kernels.observables.impacts import Shock, Visit, merged, visited
 
 WINDOW = {"end": 4.0, "window_start": 1.13, "window_end": 3.71}
 STOPS = {"m": 1.0, "k": 30.0, "c": 0.4, "a0": 4.0, "omega": 6.0, "mu": 0.0, "normal_force": 0.0, "k_n": 800.0, "c_n": 2.0, "gap": 0.02,
@@ -217,3 +219,30 @@ def test_two_walls_have_the_first_contact_and_the_last_separation_of_either(swap
     whole = [float(each) for each in (found.first_time, found.first_velocity, found.separation, found.rebound, found.left, found.returned)]
     assert whole == [1.0, 2.0, 5.0, -1.0, 7.0, 8.0]
     assert (float(found.impacts), float(found.impulse), float(found.peak)) == (2.0 * one.impacts, 2.0 * one.impulse, 99.0)
+
+
+def test_what_is_too_brief_for_the_steps_of_a_scheme_neither_ends_an_impact_nor_is_one():
+    h, pull = 0.1, 2.0  # steps of a point that falls towards its support: depth over time
+    times = h * np.arange(12)
+
+    def impacts(depth, rate, lines=True):
+        visit, count = Visit(jnp.full(1, -1e-6)), 0
+        for t0, t1 in itertools.pairwise(times):
+            depths, rates = (tuple(jnp.asarray([of(t)]) for t in (t0, t1)) for of in (depth, rate))
+            was, visit = visit, visited(visit, depths, rates, h, lines)
+            count += int((visit.held & ~was.held)[0])
+        return count
+
+    for lasts, expected in ((3.5 * h, 1), (4.5 * h, 2)):  # out for so long, between two rests inside
+        out = 0.5 * pull * lasts
+
+        def depth(t, lasts=lasts, out=out):
+            u = t - 3.0 * h
+            return np.where((u > 0.0) & (u < lasts), -out * u + 0.5 * pull * u * u, 0.3)
+
+        def rate(t, lasts=lasts, out=out):
+            u = t - 3.0 * h
+            return np.where((u > 0.0) & (u < lasts), -out + pull * u, 0.0)
+
+        assert impacts(depth, rate) == expected
+        assert impacts(depth, rate, lines=False) == 2
