@@ -10,7 +10,7 @@ import io
 import platform
 from pathlib import Path
 
-from kernels.runtime import jax_setup
+from tribosweep.kernels.runtime import jax_setup
 
 PARTS = {
     "throughput": "Every scheme",

@@ -36,7 +36,7 @@ import numpy as np
 
 from benchmarks.cases import CASES, PLANE, STEPPED, Case
 from benchmarks.programs import apart, keep, kept
-from kernels.runtime import jax_setup
+from tribosweep.kernels.runtime import jax_setup
 
 ROOT = Path(__file__).resolve().parents[1]
 ACCELERATOR, CPU = "accelerator", "cpu"
@@ -87,7 +87,7 @@ class Engine:
         if self.case is not None:
             return self.case.solve(count, first, room, self.dtype)
         from benchmarks import structures
-        from kernels.batch.solve import solve
+        from tribosweep.kernels.batch.solve import solve
 
         tube, amplitudes = structures.tube(), {f"amplitude[{way}]": size for way, size in zip("xy", structures.AMPLITUDES, strict=True)}
         rows = {name: values[first:] for name, values in structures.columns(first + count).items()}
@@ -179,7 +179,7 @@ class Meter:
         """Use a number of lanes and of steps from now on, and compile the program unless that was done."""
         import jax
 
-        from kernels.batch import compile as programs
+        from tribosweep.kernels.batch import compile as programs
 
         if (lanes, steps) == (self.lanes, self.steps):
             return
@@ -302,7 +302,7 @@ def serve(name: str, device: str, folder: Path, until: float, cores: Sequence[in
         engine, plan = ENGINES[name], SMALL if dry else Plan()
         meter = Meter(engine.short() if dry else engine, plan, tell, until)
         if device == ACCELERATOR:  # programs run while the device is held, but are compiled side by side
-            from kernels.batch import compile as programs
+            from tribosweep.kernels.batch import compile as programs
 
             meter.device = programs.DEVICES = Device(folder / "lock")  # type: ignore[assignment]
         (on_accelerator if device == ACCELERATOR else on_cpu)(meter, store)

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.cases import CASES, MINUTE, STOP
 from benchmarks.rivals import event_solvers, heyoka_events, numba_euler, numba_stop
-from kernels.batch.solve import solve
-from kernels.models import RUBBING_MASS
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import RUBBING_MASS
 
 NORMAL, OMEGA, K_T, STEP, STEPS, FIRST = 10.0, 2.0 * math.pi, 9e6, 1e-4, 120_000, 40_000
 C_T = 2.0 * math.sqrt(K_T)

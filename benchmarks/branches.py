@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kernels.batch.solve import solve
-from kernels.branches.branch import Branch
-from kernels.branches.collect import at_zero, branches
-from kernels.branches.problem import Plane, Points, Problem, joined
-from kernels.branches.section_map import SectionMap
-from kernels.models import STOP
-from kernels.models.schemes import EXACT, STEADY
-from kernels.runtime import jax_setup, program_cache
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.collect import at_zero, branches
+from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
+from tribosweep.kernels.branches.section_map import SectionMap
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.kernels.runtime import jax_setup, program_cache
 
 if TYPE_CHECKING:
     from multiprocessing.pool import Pool

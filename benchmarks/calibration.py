@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from kernels import simulate
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.fitting import fit
-from sweep.analysis.calibration.optima import optima_of
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.kernels import simulate
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.fitting import fit
+from tribosweep.sweep.analysis.calibration.optima import optima_of
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 REPLICATES, LEVEL, PASSES = 200, 0.95, 5

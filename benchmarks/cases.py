@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from kernels.batch.solve import Solution
+    from tribosweep.kernels.batch.solve import Solution
 
 # parts of row i are the fractions of i times these: evenly spread for any number of rows
 RATIOS = (0.7548776662466927, 0.5698402909980532, 0.3819660112501051, 0.2360679774997898)
@@ -21,7 +21,7 @@ class Case:
     """Rows that one program runs.
 
     Attributes:
-        model, scheme, window: see `kernels.batch.solve.solve`.
+        model, scheme, window: see `tribosweep.kernels.batch.solve.solve`.
         rows: number of rows of a timed run, which takes about half a second on two cores.
         constants: parameters of all rows. ranges: parameters that differ from row to row, and their least and largest value.
         along: parameters by which the case differentiates; without any it is a program of values.
@@ -48,14 +48,14 @@ class Case:
 
     def bank(self) -> Any:
         """The records, or None."""
-        from kernels.excitation.record import Records
+        from tribosweep.kernels.excitation.record import Records
 
         return Records(np.random.default_rng(1).normal(0.0, 10.0, (self.records, 200)), 0.01) if self.records else None
 
     def solve(self, count: int, first: int = 0, room: int = 0, dtype: Any = np.float64) -> Solution:
-        """Run `count` rows from number `first` on; `room` and `dtype` see `kernels.batch.solve.solve`."""
-        from kernels.batch.solve import solve
-        from kernels.models import MODELS
+        """Run `count` rows from number `first` on; `room` and `dtype` see `tribosweep.kernels.batch.solve.solve`."""
+        from tribosweep.kernels.batch.solve import solve
+        from tribosweep.kernels.models import MODELS
 
         return solve(
             MODELS[self.model], self.scheme, self.columns(count, first), {}, count, self.window, room=room, dtype=dtype, records=self.bank()
@@ -74,7 +74,7 @@ class Tubes(Case):
     def solve(self, count: int, first: int = 0, room: int = 0, dtype: Any = np.float64) -> Solution:
         """See `Case.solve`."""
         from benchmarks import structures
-        from kernels.batch.solve import solve
+        from tribosweep.kernels.batch.solve import solve
 
         given = {**structures.CONTACT, **self.columns(count, first)}
         given |= {f"amplitude[{way}]": size for way, size in zip("xy", structures.AMPLITUDES, strict=True)}

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels import simulate
-from kernels.runtime import jax_setup
+from tribosweep.kernels import simulate
+from tribosweep.kernels.runtime import jax_setup
 
 COUNT, PASSES = 4096, 7
 FIVE = ("a0", "mu_s", "mu_d", "omega", "phase")

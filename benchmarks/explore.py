@@ -24,7 +24,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from sweep import run
+from tribosweep.sweep import run
 
 MOVES = 12  # of each brush
 READY = "return board.data && board.views.every((view) => view.counts || view.cells) && document.body.dataset.rows !== undefined"
@@ -127,7 +127,7 @@ def tell(what: str, warm: list[float], answers: list[float]) -> None:
 def measure(directory: Path, driver: webdriver.Chrome) -> None:
     """Measure one run."""
     begun = time.perf_counter()
-    command = [sys.executable, "-m", "sweep.cli", "explore", str(directory)]
+    command = [sys.executable, "-m", "tribosweep.sweep.cli", "explore", str(directory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stderr is not None

@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from kernels.batch.solve import solve
-from kernels.models import RUBBING_MASS
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import RUBBING_MASS
 
 BATCH = 131_072
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)

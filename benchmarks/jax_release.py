@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from kernels.runtime import jax_faults, jax_private, jax_setup
+from tribosweep.kernels.runtime import jax_faults, jax_private, jax_setup
 
 ROOT = Path(__file__).resolve().parents[1]
-LOADS = "from kernels.runtime import program_cache; print(program_cache.cannot_load())"
+LOADS = "from tribosweep.kernels.runtime import program_cache; print(program_cache.cannot_load())"
 WALLS = """
 import hashlib
 from benchmarks.cases import CASES

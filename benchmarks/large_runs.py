@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from sweep import Config, load
-from sweep.execution.shard import compute_piece
+from tribosweep.sweep import Config, load
+from tribosweep.sweep.execution.shard import compute_piece
 
 SIZES = (1_000, 1_000), (1_000, 1_000), (4_000, 5_000)  # of the grid; the first run compiles
 STUDY = """
@@ -36,7 +36,7 @@ SOBOL = {
 MEASURED = """
 import re, sys
 from pathlib import Path
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 status = main(["run", sys.argv[1], "--out", sys.argv[2]])
 print("peak", int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024)
 sys.exit(status)

@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 
-from kernels.batch.solve import Solution, solve
-from kernels.models import RUBBING_MASS
-from kernels.runtime import jax_setup, native_library
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.runtime import jax_setup, native_library
 
 PASSES = 9
 COUNT = 2048

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.test_kernels import COUNTS
-from kernels.runtime import jax_setup
+from tribosweep.kernels.runtime import jax_setup
 
 HERE = Path(__file__).parent
 

@@ -16,15 +16,15 @@ import time
 import numpy as np
 from scipy import stats
 
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.fitting import CONVERGED, fit
-from sweep.analysis.calibration.optima import starts_of
-from sweep.analysis.calibration.posterior import diagnostics, nuts
-from sweep.analysis.calibration.posterior.analysis import laplace, numbers_of
-from sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from sweep.analysis.calibration.posterior.problem import Problem
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, fit
+from tribosweep.sweep.analysis.calibration.optima import starts_of
+from tribosweep.sweep.analysis.calibration.posterior import diagnostics, nuts
+from tribosweep.sweep.analysis.calibration.posterior.analysis import laplace, numbers_of
+from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
 
 LEVEL = 0.9
 SETTINGS = nuts.NutsSettings(chains=2, warmup=60, draws=150)

@@ -92,8 +92,8 @@ class Bench:
         self.taken = [0.0, 0.0]
         if self.case.along:
             return self.differentiate()
-        from kernels.batch import compile as programs
-        from kernels.runtime import jax_setup
+        from tribosweep.kernels.batch import compile as programs
+        from tribosweep.kernels.runtime import jax_setup
 
         def compiled(key: Any, devices: int, shapes: Any, lanes: tuple[str, ...]) -> tuple[Callable[..., Any], float]:
             import jax
@@ -114,7 +114,7 @@ class Bench:
         """Values and derivatives of the floats, in blocks of WIDTH lanes, as a calibration computes them."""
         import jax
 
-        from kernels import simulate
+        from tribosweep.kernels import simulate
 
         case, zeros = self.case, {}
         columns = case.columns(case.rows)
@@ -163,7 +163,7 @@ def answer(**fields: Any) -> None:
 
 def serve(name: str, results: Path) -> None:
     """Answer the lines of stdin: "prepare" compiles and writes the results of a run to a file, "run" times a run."""
-    import kernels
+    from tribosweep import kernels
 
     sys.path.insert(0, str(ROOT))  # the rows are those of this tree, whosever kernels run
     bench = Bench(name)

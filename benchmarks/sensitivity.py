@@ -40,7 +40,7 @@ def main() -> None:
             study = Path(folder) / "million.toml"
             study.write_text(STUDY)
             start = time.perf_counter()
-            command = [sys.executable, "-m", "sweep.cli", "sensitivity", str(study)]
+            command = [sys.executable, "-m", "tribosweep.sweep.cli", "sensitivity", str(study)]
             done = subprocess.run(command, check=True, cwd=folder, capture_output=True, text=True)
             total = time.perf_counter() - start
             manifest = (Path(folder) / "runs" / "million" / "manifest.json").read_text()

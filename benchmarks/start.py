@@ -33,14 +33,18 @@ def run(study: str, **settings: str) -> tuple[float, dict[str, float]]:
     """Wall time of `tribosweep run` [s], and the times in its manifest."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out"
-        taken = seconds(["-m", "sweep.cli", "run", str(CONFIGS / study), "--out", str(out)], **settings)
+        taken = seconds(["-m", "tribosweep.sweep.cli", "run", str(CONFIGS / study), "--out", str(out)], **settings)
         return taken, json.loads((out / "manifest.json").read_text())["seconds"]
 
 
 def main() -> None:
     """Print the table."""
     print("| | median [s] | fastest [s] |\n|---|---|---|")
-    for name, code in (("`import sweep`", "import sweep"), ("`import kernels`", "import kernels"), ("nothing", "pass")):
+    for name, code in (
+        ("`import sweep`", "from tribosweep import sweep"),
+        ("`import kernels`", "from tribosweep import kernels"),
+        ("nothing", "pass"),
+    ):
         row(name, [seconds(["-c", code]) for _ in range(PASSES)])
     for name, study in STUDIES.items():
         run(study)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch.solve import Solution, solve
-from kernels.models.basis import Basis
-from kernels.models.beam import CLAMPED, PINNED, Beam
-from kernels.models.structures import Load, Structure
-from kernels.models.supports import Support, named
-from kernels.runtime import jax_setup
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.beam import CLAMPED, PINNED, Beam
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.kernels.models.supports import Support, named
+from tribosweep.kernels.runtime import jax_setup
 
 LENGTH, STEP, PASSES = 4.0, 1e-5, 5
 COORDINATES, SUPPORTS, ROWS, STEPS = 30, 4, 1024, 2000

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from benchmarks.derivatives import KINDS, plane, programs, seconds
-from kernels.batch.solve import Solution, solve
-from kernels.models import MODELS
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.runtime import jax_setup
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.runtime import jax_setup
 
 LIMIT = float(os.environ.get("TRIBOSWEEP_BENCHMARK_SECONDS", "10"))
 ROUNDS = 3

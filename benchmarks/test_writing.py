@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kernels.runtime import jax_setup
-from sweep import load
-from sweep.execution import parquet
-from sweep.execution.shard import solve_points, span
-from sweep.io import sealed_parquet
-from sweep.io.atomic import write_whole
+from tribosweep.kernels.runtime import jax_setup
+from tribosweep.sweep import load
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.execution.shard import solve_points, span
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.atomic import write_whole
 
 STUDY = {
     "time": {"window": [4.0, 12.0]},

@@ -10,9 +10,9 @@ import statistics
 
 import numpy as np
 
-from kernels.batch.solve import Solution, solve
-from kernels.models import RUBBING_MASS
-from kernels.runtime import jax_setup
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.runtime import jax_setup
 
 PASSES = 5
 EULER = "`euler`, step 1e-4 s"

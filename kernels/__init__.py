@@ -1,6 +1,6 @@
 """The physics: closed forms, contact laws, time schemes and observables of friction and shock oscillators.
 
-Importing it prepares JAX (float64, XLA options, one CPU device per core) without importing it; see `kernels.runtime`.
+Importing it prepares JAX (float64, XLA options, one CPU device per core) without importing it; see `tribosweep.kernels.runtime`.
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from kernels.excitation.record import Records
-from kernels.models import MODELS, REGIMES
-from kernels.models.kwu_epri import kwu_epri
-from kernels.models.schemes import SCHEMES
-from kernels.runtime import jax_setup
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import MODELS, REGIMES
+from tribosweep.kernels.models.kwu_epri import kwu_epri
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.runtime import jax_setup
 
 if TYPE_CHECKING:
-    from kernels import structure_history, structure_samples
-    from kernels.api import moment, simulate
-    from kernels.imposed_path import hysteresis
-    from kernels.results import Results
-    from kernels.time_history import event_log, impacts, trace
+    from tribosweep.kernels import structure_history, structure_samples
+    from tribosweep.kernels.api import moment, simulate
+    from tribosweep.kernels.imposed_path import hysteresis
+    from tribosweep.kernels.results import Results
+    from tribosweep.kernels.time_history import event_log, impacts, trace
 
 jax_setup.prepare()
 

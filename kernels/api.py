@@ -12,25 +12,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from kernels.batch.finish import as_codes, finish, in_lists, without_support
-from kernels.batch.program_key import ProgramKey, key_of, strongly_damped
-from kernels.batch.programs import program
-from kernels.batch.refusals import common_shape, refused
-from kernels.batch.solve import shared_arguments
-from kernels.excitation.record import Records, check_record
-from kernels.models import Model, wear_laws
-from kernels.models.arguments import check_given, model_of, nearest
-from kernels.models.features import LINEAR
-from kernels.models.limits import check_uses
-from kernels.models.links import COLUMNS as LINK_COLUMNS
-from kernels.models.observables import MOTION
-from kernels.models.outputs import Asked, check_asked
-from kernels.models.parameters import normal_force_of_motion
-from kernels.models.schemes import DOUBLE, EXACT
-from kernels.numerics.fusion import decide, for_every_lane
-from kernels.results import STATUS, Results
-from kernels.runtime import jax_setup
-from kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.batch.finish import as_codes, finish, in_lists, without_support
+from tribosweep.kernels.batch.program_key import ProgramKey, key_of, strongly_damped
+from tribosweep.kernels.batch.programs import program
+from tribosweep.kernels.batch.refusals import common_shape, refused
+from tribosweep.kernels.batch.solve import shared_arguments
+from tribosweep.kernels.excitation.record import Records, check_record
+from tribosweep.kernels.models import Model, wear_laws
+from tribosweep.kernels.models.arguments import check_given, model_of, nearest
+from tribosweep.kernels.models.features import LINEAR
+from tribosweep.kernels.models.limits import check_uses
+from tribosweep.kernels.models.links import COLUMNS as LINK_COLUMNS
+from tribosweep.kernels.models.observables import MOTION
+from tribosweep.kernels.models.outputs import Asked, check_asked
+from tribosweep.kernels.models.parameters import normal_force_of_motion
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane
+from tribosweep.kernels.results import STATUS, Results
+from tribosweep.kernels.runtime import jax_setup
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
 
 Orders = tuple[tuple[str, ...], ...]  # the parameters of the derivatives of each order
 
@@ -51,7 +51,7 @@ def simulate(
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
-        model: name of a model (`kernels.MODELS`), or the model of a structure (`kernels.models.structures.Structure.model`).
+        model: name of a model (`kernels.MODELS`), or the model of a structure (`tribosweep.kernels.models.structures.Structure.model`).
         params: parameter name -> float or array, SI units. Shapes broadcast together; a table has one axis more, the last, padded with
             NaN. Omitted names take their documented default. A word of `tribosweep list parameters` may be given as a text or its code.
         scheme: name of a scheme of the model. "exact" runs rigid friction if k_t is omitted, else penalised friction.
@@ -65,7 +65,7 @@ def simulate(
 
     Returns:
         Observable name -> array of the common shape, in SI units: a dict whose entries are attributes too, a pytree, with their `units`
-        (`kernels.results.Results`). Words such as `regime` and `status` are codes, of which `in_words()` makes texts. A list
+        (`tribosweep.kernels.results.Results`). Words such as `regime` and `status` are codes, of which `in_words()` makes texts. A list
         (`poincare_x`, `poincare_v` of a steady window, `wear_power_blocks`)
         has one axis more, which is 64 long and padded with NaN. Wear volumes and depths are returned if `params` has what they need
         (`service_time`, `archard_k`, `contact_area`). A row that fails has NaN observables, codes and counts of -1, and its status.

@@ -10,22 +10,22 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernels.batch.refusals import refused
-from kernels.contact.friction_law import FrictionLaw
-from kernels.contact.friction_registry import LAWS, friction_law
-from kernels.contact.penalised import Penalised
-from kernels.contact.presliding import Presliding
-from kernels.contact.wall import Wall, new_crush
-from kernels.models import Model
-from kernels.models.arguments import check_given, model_of
-from kernels.models.contacts import WallContact
-from kernels.models.features import VARIED
-from kernels.models.loops import LOOP_COLUMNS, check_loop
-from kernels.models.parameters import normal_force_of_motion
-from kernels.models.presliding import PRESLIDING
-from kernels.models.rules import STEP_RULES
-from kernels.numerics.numbers import Array
-from kernels.results import Results
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.contact.friction_law import FrictionLaw
+from tribosweep.kernels.contact.friction_registry import LAWS, friction_law
+from tribosweep.kernels.contact.penalised import Penalised
+from tribosweep.kernels.contact.presliding import Presliding
+from tribosweep.kernels.contact.wall import Wall, new_crush
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.arguments import check_given, model_of
+from tribosweep.kernels.models.contacts import WallContact
+from tribosweep.kernels.models.features import VARIED
+from tribosweep.kernels.models.loops import LOOP_COLUMNS, check_loop
+from tribosweep.kernels.models.parameters import normal_force_of_motion
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.rules import STEP_RULES
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.results import Results
 
 ANY_STEP = "rk54"  # a scheme with every contact law and no largest stable step
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 import jax
 import numpy as np
 
-from kernels.models.arguments import nearest
-from kernels.models.quantity import Quantity
-from kernels.models.status import RESULTS, SENTENCES, Status
+from tribosweep.kernels.models.arguments import nearest
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import RESULTS, SENTENCES, Status
 
 STATUS = Quantity("status", "", "ok, or what went wrong", kind="word", words=SENTENCES)
 WORDED = 5  # failed rows that an error names

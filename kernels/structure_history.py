@@ -12,22 +12,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.batch.program_key import key_of
-from kernels.batch.refusals import refused
-from kernels.batch.solve import shared_arguments
-from kernels.contact.impact_sliding import size
-from kernels.excitation.record import Records, check_record
-from kernels.models import Model
-from kernels.models.arguments import check_given
-from kernels.models.quantity import Quantity
-from kernels.models.status import SENTENCES, Status
-from kernels.models.structures import StructureKey
-from kernels.models.supports import named
-from kernels.numerics.numbers import Array
-from kernels.runtime.stderr_filter import without_false_alarm
-from kernels.stepping import structure_loop
-from kernels.stepping.loop import CHUNK, STEPPERS
-from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
+from tribosweep.kernels.batch.program_key import key_of
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.batch.solve import shared_arguments
+from tribosweep.kernels.contact.impact_sliding import size
+from tribosweep.kernels.excitation.record import Records, check_record
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.arguments import check_given
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import SENTENCES, Status
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.models.supports import named
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.stepping import structure_loop
+from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS
+from tribosweep.kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
 
 MOST_ROWS = 20_000_000  # of a trace
 _HELD = "held"  # 1 during an impact, else 0; not part of a trace
@@ -55,7 +55,7 @@ def trace(
     """Motion and forces of one structure over its run.
 
     Args:
-        model: of a structure (`kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
+        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
         scheme: a time scheme. rows: about how many instants are returned, evenly among the steps; 0 for every step.
         records: what the parameter `record` numbers.
         within: the times [s] from which and up to which instants are returned; the first is at or before the one, the last at or after

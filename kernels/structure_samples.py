@@ -12,21 +12,21 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernels.batch.finish import as_codes, finish, without_support
-from kernels.batch.program_key import ProgramKey, key_of
-from kernels.batch.refusals import refused
-from kernels.batch.solve import shared_arguments
-from kernels.excitation.record import Records, check_record
-from kernels.models import Model
-from kernels.models.arguments import check_given, nearest
-from kernels.models.arrays import is_traced
-from kernels.models.parameters import normal_force_of_motion
-from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes
-from kernels.stepping import at_times, loop, structure_at_times, structure_loop
-from kernels.stepping.loop import STEPPERS
+from tribosweep.kernels.batch.finish import as_codes, finish, without_support
+from tribosweep.kernels.batch.program_key import ProgramKey, key_of
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.batch.solve import shared_arguments
+from tribosweep.kernels.excitation.record import Records, check_record
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.arguments import check_given, nearest
+from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.parameters import normal_force_of_motion
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_classes
+from tribosweep.kernels.stepping import at_times, loop, structure_at_times, structure_loop
+from tribosweep.kernels.stepping.loop import STEPPERS
 
 
 def samples(
@@ -35,12 +35,12 @@ def samples(
     """Motion and forces of one structure or oscillator at given times, and its observables.
 
     Args:
-        model: of a structure (`kernels.models.structures.Structure.model`) or of `kernels.MODELS`, of one body.
+        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`) or of `kernels.MODELS`, of one body.
         params: see `kernels.simulate`; single numbers.
         times: (n,) [s], ascending, within the run. scheme: a time scheme. records: what the parameter `record` numbers.
 
     Returns:
-        The names of `kernels.models.structure_columns.sampled`, or of an oscillator x, v, a, friction_force and wall_force, (n,) each,
+        The names of `tribosweep.kernels.models.structure_columns.sampled`, or of an oscillator x, v, a, friction_force and wall_force, (n,) each,
         linear between the ends of steps; every observable of a run that does not need further parameters, and `status`, as
         `kernels.simulate` returns them. A run that fails has NaN.
 

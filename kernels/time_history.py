@@ -11,24 +11,24 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernels.batch.program_key import groups
-from kernels.batch.programs import contacts_of
-from kernels.batch.refusals import refused
-from kernels.contact.wall import OFF, Pressed, Wall
-from kernels.exact import event_loop, oscillator
-from kernels.exact.forces import Moment, between
-from kernels.excitation.record import Records, check_record
-from kernels.models import Model
-from kernels.models.arguments import check_given, model_of
-from kernels.models.contacts import Kind
-from kernels.models.features import FEATURES, LINEAR, VARIED, varied
-from kernels.models.observables import MOTION
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT
-from kernels.observables.impacts import Shock
-from kernels.results import Results
-from kernels.runtime.stderr_filter import without_false_alarm
-from kernels.segments.damped import highest
+from tribosweep.kernels.batch.program_key import groups
+from tribosweep.kernels.batch.programs import contacts_of
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.contact.wall import OFF, Pressed, Wall
+from tribosweep.kernels.exact import event_loop, oscillator
+from tribosweep.kernels.exact.forces import Moment, between
+from tribosweep.kernels.excitation.record import Records, check_record
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.arguments import check_given, model_of
+from tribosweep.kernels.models.contacts import Kind
+from tribosweep.kernels.models.features import FEATURES, LINEAR, VARIED, varied
+from tribosweep.kernels.models.observables import MOTION
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.observables.impacts import Shock
+from tribosweep.kernels.results import Results
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.segments.damped import highest
 
 CHUNK = 256
 PER_CALL = 512  # instants of a trace that one call computes

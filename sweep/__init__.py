@@ -5,54 +5,54 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sweep.io.version import VERSION
+from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:
-    from sweep.api import Run, resume, run
-    from sweep.api.basins import Attractors
-    from sweep.api.branching import Branched, branches
-    from sweep.api.calibrating import Calibrated, calibrate
-    from sweep.api.comparing import Comparison, compare
-    from sweep.api.fragilities import Fragility
-    from sweep.api.opened import open_run, runs
-    from sweep.api.optimising import Optimised, optimise
-    from sweep.api.rare_events import RareChance
-    from sweep.api.sensitivities import Sensitivity
-    from sweep.api.spectra import RecordSpectra, spectra
-    from sweep.excitation.intensity import intensities
-    from sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
-    from sweep.execution.job_share import Share
-    from sweep.io.errors import ConfigError, Problem, RowError, RunError
-    from sweep.plots.figure import Picture
-    from sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
-    from sweep.study.config import Config
-    from sweep.study.load import load
+    from tribosweep.sweep.api import Run, resume, run
+    from tribosweep.sweep.api.basins import Attractors
+    from tribosweep.sweep.api.branching import Branched, branches
+    from tribosweep.sweep.api.calibrating import Calibrated, calibrate
+    from tribosweep.sweep.api.comparing import Comparison, compare
+    from tribosweep.sweep.api.fragilities import Fragility
+    from tribosweep.sweep.api.opened import open_run, runs
+    from tribosweep.sweep.api.optimising import Optimised, optimise
+    from tribosweep.sweep.api.rare_events import RareChance
+    from tribosweep.sweep.api.sensitivities import Sensitivity
+    from tribosweep.sweep.api.spectra import RecordSpectra, spectra
+    from tribosweep.sweep.excitation.intensity import intensities
+    from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
+    from tribosweep.sweep.execution.job_share import Share
+    from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, RunError
+    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
+    from tribosweep.sweep.study.config import Config
+    from tribosweep.sweep.study.load import load
 
 __version__ = VERSION
 HOMES = {
-    "Attractors": "sweep.api.basins",
-    "Config": "sweep.study.config",
-    "ConfigError": "sweep.io.errors",
-    "Fragility": "sweep.api.fragilities",
-    "RareChance": "sweep.api.rare_events",
-    "Picture": "sweep.plots.figure",
-    "Problem": "sweep.io.errors",
-    "RowError": "sweep.io.errors",
-    "Run": "sweep.api",
-    "RunError": "sweep.io.errors",
-    "Share": "sweep.execution.job_share",
-    **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "sweep.study.builder"),
-    "load": "sweep.study.load",
-    **dict.fromkeys(("Calibrated", "calibrate"), "sweep.api.calibrating"),
-    **dict.fromkeys(("Comparison", "compare"), "sweep.api.comparing"),
-    **dict.fromkeys(("open_run", "runs"), "sweep.api.opened"),
-    **dict.fromkeys(("Branched", "branches"), "sweep.api.branching"),
-    **dict.fromkeys(("Optimised", "optimise"), "sweep.api.optimising"),
-    **dict.fromkeys(("resume", "run"), "sweep.api"),
-    "Sensitivity": "sweep.api.sensitivities",
-    **dict.fromkeys(("RecordSpectra", "spectra"), "sweep.api.spectra"),
-    **dict.fromkeys(("ResponseSpectrum", "response_spectrum"), "sweep.excitation.response_spectrum"),
-    "intensities": "sweep.excitation.intensity",
+    "Attractors": "tribosweep.sweep.api.basins",
+    "Config": "tribosweep.sweep.study.config",
+    "ConfigError": "tribosweep.sweep.io.errors",
+    "Fragility": "tribosweep.sweep.api.fragilities",
+    "RareChance": "tribosweep.sweep.api.rare_events",
+    "Picture": "tribosweep.sweep.plots.figure",
+    "Problem": "tribosweep.sweep.io.errors",
+    "RowError": "tribosweep.sweep.io.errors",
+    "Run": "tribosweep.sweep.api",
+    "RunError": "tribosweep.sweep.io.errors",
+    "Share": "tribosweep.sweep.execution.job_share",
+    **dict.fromkeys(("Study", "between", "distribution", "geomspace", "integers", "linspace"), "tribosweep.sweep.study.builder"),
+    "load": "tribosweep.sweep.study.load",
+    **dict.fromkeys(("Calibrated", "calibrate"), "tribosweep.sweep.api.calibrating"),
+    **dict.fromkeys(("Comparison", "compare"), "tribosweep.sweep.api.comparing"),
+    **dict.fromkeys(("open_run", "runs"), "tribosweep.sweep.api.opened"),
+    **dict.fromkeys(("Branched", "branches"), "tribosweep.sweep.api.branching"),
+    **dict.fromkeys(("Optimised", "optimise"), "tribosweep.sweep.api.optimising"),
+    **dict.fromkeys(("resume", "run"), "tribosweep.sweep.api"),
+    "Sensitivity": "tribosweep.sweep.api.sensitivities",
+    **dict.fromkeys(("RecordSpectra", "spectra"), "tribosweep.sweep.api.spectra"),
+    **dict.fromkeys(("ResponseSpectrum", "response_spectrum"), "tribosweep.sweep.excitation.response_spectrum"),
+    "intensities": "tribosweep.sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
     "Attractors",

@@ -27,9 +27,9 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # each process that tests sta
     os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="tribosweep-bytecode-")
     atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
-from kernels.batch import compile as programs  # noqa: E402
-from kernels.runtime import jax_setup, program_cache  # noqa: E402
 from tests.figures import Figures  # noqa: E402
+from tribosweep.kernels.batch import compile as programs  # noqa: E402
+from tribosweep.kernels.runtime import jax_setup, program_cache  # noqa: E402
 
 gc.disable()  # of cycles: a process that has traced much traces in half of the time
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.batch import solve
-from kernels.batch.program_key import LOCKSTEP
-from kernels.models.schemes import PACE
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve
+from tribosweep.kernels.batch.program_key import LOCKSTEP
+from tribosweep.kernels.models.schemes import PACE
 
 COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration")
 HIT = "/jax/compilation_cache/cache_hits"
@@ -137,7 +137,7 @@ def machine() -> str:
     """What the processor time depends on besides the code: the CPU, Python, JAX."""
     import jax
 
-    from kernels.runtime.program_cache import cpu
+    from tribosweep.kernels.runtime.program_cache import cpu
 
     return f"{cpu()}, Python {sys.version_info[0]}.{sys.version_info[1]}, jax {jax.__version__}"
 

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-import kernels
-from kernels import Records
-from kernels.batch.solve import solve
-from kernels.models import MODELS
-from kernels.models.outputs import Asked
-from kernels.models.schemes import EXACT, SCHEMES, STEADY
+from tribosweep import kernels
+from tribosweep.kernels import Records
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES, STEADY
 
 LARGEST = 1e-13  # relative difference that rounding may explain
 LARGEST_SINGLE = 1e-6
@@ -117,7 +117,7 @@ VARIED: dict[str, dict[str, Any]] = {
 
 
 def by_batch(model: str, scheme: str, columns: dict[str, Any], count: int, **options: Any) -> Case:
-    """A case of `kernels.batch.solve`."""
+    """A case of `tribosweep.kernels.batch.solve`."""
 
     def run() -> dict[str, np.ndarray]:
         solution = solve(MODELS[model], scheme, columns, count=count, **options)

@@ -9,8 +9,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from kernels.runtime.jax_faults import TESTED
-from kernels.runtime.jax_setup import KNOWN_BAD
+from tribosweep.kernels.runtime.jax_faults import TESTED
+from tribosweep.kernels.runtime.jax_setup import KNOWN_BAD
 
 ROOT = Path(__file__).parents[1]
 CAPPED = ("jax", "jaxlib")  # some of their releases return wrong numbers or crash

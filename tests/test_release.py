@@ -12,8 +12,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from sweep.cli.installation import OLDEST_PYTHON
-from sweep.io.version import VERSION
+from tribosweep.sweep.cli.installation import OLDEST_PYTHON
+from tribosweep.sweep.io.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -9,10 +9,10 @@ import ast
 import functools
 from pathlib import Path
 
-from kernels.batch.program_key import BUCKLING, PENALISED, RIGID, STOP
-from kernels.contact import friction_registry, links
-from kernels.models.schemes import SCHEMES, STEADY
-from kernels.models.supports import LAWS, PLANE, RING
+from tribosweep.kernels.batch.program_key import BUCKLING, PENALISED, RIGID, STOP
+from tribosweep.kernels.contact import friction_registry, links
+from tribosweep.kernels.models.schemes import SCHEMES, STEADY
+from tribosweep.kernels.models.supports import LAWS, PLANE, RING
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "tests" / "TIERS.md"

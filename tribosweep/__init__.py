@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import kernels as _kernels
-import sweep as _sweep
-from sweep import __version__
+from tribosweep import kernels as _kernels
+from tribosweep import sweep as _sweep
+from tribosweep.sweep import __version__
 
 if TYPE_CHECKING:
-    from kernels import (
+    from tribosweep.kernels import (
         MODELS,
         REGIMES,
         SCHEMES,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         structure_samples,
         trace,
     )
-    from sweep import (
+    from tribosweep.sweep import (
         Attractors,
         Branched,
         Calibrated,

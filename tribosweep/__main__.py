@@ -1,5 +1,5 @@
 """`python -m tribosweep`: the command line."""
 
-from sweep.cli import console
+from tribosweep.sweep.cli import console
 
 console()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.runtime import jax_setup
+from tribosweep.kernels.runtime import jax_setup
 
 STARTED = 1e-13  # m/s: speed that a release gives a mass, whose acceleration is 0 then; from rest rounding would stop it at once
 SHARE = 64  # batches that a thread takes at once

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import kernels
-from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary
+from tribosweep import kernels
+from tribosweep.sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.stationary import Stationary
 
 FOLDER = Path(__file__).parent
 

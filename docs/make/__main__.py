@@ -46,8 +46,8 @@ def main() -> None:
 
 def checked_values() -> str:
     """The table of published values, computed; exits with a message if one is missed."""
-    from sweep.analysis.verification import FAIL, verify
-    from sweep.cli.terminal import progress
+    from tribosweep.sweep.analysis.verification import FAIL, verify
+    from tribosweep.sweep.cli.terminal import progress
 
     print("computing published values", flush=True)
     with progress("values"):

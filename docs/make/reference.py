@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 import typer
 
 import tribosweep
-from kernels.models import TIME
-from kernels.models.quantity import by_name
-from kernels.models.status import RESULTS, Status
-from sweep.analysis.branching import load as branching
-from sweep.analysis.calibration import load as calibration
-from sweep.analysis.calibration import sources
-from sweep.analysis.optimisation import load as optimisation
-from sweep.cli import topics
-from sweep.cli.app import app
-from sweep.cli.shared import EXIT_STATUSES
-from sweep.cli.topics import Topic, rows_of
-from sweep.design.distributions import DISTRIBUTIONS, LAWS
-from sweep.study import combinations as combined
-from sweep.study import schema
-from sweep.study.capabilities import USES
+from tribosweep.kernels.models import TIME
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.sweep.analysis.branching import load as branching
+from tribosweep.sweep.analysis.calibration import load as calibration
+from tribosweep.sweep.analysis.calibration import sources
+from tribosweep.sweep.analysis.optimisation import load as optimisation
+from tribosweep.sweep.cli import topics
+from tribosweep.sweep.cli.app import app
+from tribosweep.sweep.cli.shared import EXIT_STATUSES
+from tribosweep.sweep.cli.topics import Topic, rows_of
+from tribosweep.sweep.design.distributions import DISTRIBUTIONS, LAWS
+from tribosweep.sweep.study import combinations as combined
+from tribosweep.sweep.study import schema
+from tribosweep.sweep.study.capabilities import USES
 
 if TYPE_CHECKING:
-    from sweep.analysis.verification import Verdict
+    from tribosweep.sweep.analysis.verification import Verdict
 
 SECTIONS: dict[str, type[schema.TableSchema]] = {
     "study": schema.Study,

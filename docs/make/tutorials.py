@@ -122,7 +122,7 @@ def command(work: Path) -> None:
     """Write the command `tribosweep` of this Python into the folder bin of `work`."""
     path = work / "bin" / "tribosweep"
     path.parent.mkdir(parents=True)
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sweep.cli "$@"\n', encoding="utf-8")
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tribosweep.sweep.cli "$@"\n', encoding="utf-8")
     path.chmod(0o755)
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import depends_on
-from kernels.batch.programs import program as program_of
-from kernels.runtime import jax_setup, memory_maps, program_cache
-from kernels.runtime.compiling import compiling
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import depends_on
+from tribosweep.kernels.batch.programs import program as program_of
+from tribosweep.kernels.runtime import jax_setup, memory_maps, program_cache
+from tribosweep.kernels.runtime.compiling import compiling
 
 # Threads prepare and finish batches side by side. One batch at a time is on the devices, one is traced, and each core compiles one.
 DEVICES, _TRACING, _COMPILING = threading.Lock(), threading.Lock(), threading.BoundedSemaphore(jax_setup.cores())
@@ -105,7 +105,7 @@ def traced(key: ProgramKey, devices: int, lanes: tuple[str, ...], name: str = "p
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
-    from kernels.batch import queue
+    from tribosweep.kernels.batch import queue
 
     run = program_of(key)
 

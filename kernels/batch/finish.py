@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import MODELS, Model
-from kernels.models.observables import NO_FRICTION
-from kernels.models.outputs import OBSERVED
-from kernels.models.quantity import Quantity
-from kernels.models.status import RESULTS, Status
-from kernels.models.structure_model import WORN
-from kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES, named
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.observables import NO_FRICTION
+from tribosweep.kernels.models.outputs import OBSERVED
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.kernels.models.structure_model import WORN
+from tribosweep.kernels.models.supports import PEAK_COUNTS, SUPPORT_OBSERVABLES, named
 
 _OBSERVABLES = [quantity for model in MODELS.values() for quantity in model.observables] + [*SUPPORT_OBSERVABLES, *WORN, PEAK_COUNTS]
 _LISTS = {quantity.name for quantity in _OBSERVABLES if quantity.kind == "list"} | {"modal_energy"}
@@ -96,7 +96,7 @@ def _decided(mask: Any, xp: Any) -> Any:
     """The same decision, which XLA then does not repeat for every observable."""
     if xp is np:
         return mask
-    from kernels.numerics.fusion import decide  # starts JAX
+    from tribosweep.kernels.numerics.fusion import decide  # starts JAX
 
     return decide(mask)[0]
 

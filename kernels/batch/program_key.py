@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.excitation.record import features_of, is_zero
-from kernels.models.arrays import is_traced
-from kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
-from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
-from kernels.models.links import LINKS
-from kernels.models.loads import SHAPES
-from kernels.models.model import Model
-from kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
-from kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
-from kernels.models.structures import StructureKey
-from kernels.models.supports import named
+from tribosweep.kernels.excitation.record import features_of, is_zero
+from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
+from tribosweep.kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.loads import SHAPES
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.outputs import MULTIPLIERS, NOTHING_ELSE, Asked
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT, PACE, SCHEMES, STEADY
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.models.supports import named
 
 EULER = "euler"
 LOCKSTEP, QUEUE = "lockstep", "queue"  # how time schemes run: all rows share their steps; or each lane has its own, row after row

@@ -11,12 +11,12 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kernels.batch.program_key import IMAGE, LOCKSTEP, ProgramKey
-from kernels.models.contacts import Kind
-from kernels.models.schemes import EXACT, SINGLE, STEADY
+from tribosweep.kernels.batch.program_key import IMAGE, LOCKSTEP, ProgramKey
+from tribosweep.kernels.models.contacts import Kind
+from tribosweep.kernels.models.schemes import EXACT, SINGLE, STEADY
 
 if TYPE_CHECKING:
-    from kernels.numerics.numbers import Array
+    from tribosweep.kernels.numerics.numbers import Array
 
 Program = Callable[[dict[str, Any]], tuple[dict[str, "Array"], "Array"]]
 
@@ -29,7 +29,7 @@ def program(key: ProgramKey, nested: bool = False) -> Program:
 
     Returns:
         Resolved parameters of one row (scalars, tables (n,); SI units) -> observables by name, and the status code. For the engine QUEUE
-        `kernels.batch.queue` does the same with many rows.
+        `tribosweep.kernels.batch.queue` does the same with many rows.
 
     What is not in `key.asked.columns` is not returned, and XLA removes what only such results need from the loop.
     """
@@ -57,7 +57,7 @@ def module_of(key: ProgramKey) -> str:
 
 def depends_on(key: ProgramKey) -> tuple[str, ...]:
     """The modules from which imports reach all code of the program of a key, and the folder of C++ that it calls."""
-    return ("kernels.batch.compile", module_of(key), *["kernels.native"] * key.native)
+    return ("tribosweep.kernels.batch.compile", module_of(key), *["tribosweep.kernels.native"] * key.native)
 
 
 def engine(key: ProgramKey) -> Any:
@@ -70,27 +70,33 @@ def _runs(key: ProgramKey, nested: bool = False) -> tuple[str, dict[str, Any]]:
     if key.scheme != EXACT:
         return _by_steps(key)
     if key.engine == STEADY:
-        return "kernels.exact.periodic_orbit", {"build": section_of(key), "multipliers": key.asked.multipliers}
+        return "tribosweep.kernels.exact.periodic_orbit", {"build": section_of(key), "multipliers": key.asked.multipliers}
     if key.engine == IMAGE:
-        return "kernels.exact.section_image", {"build": section_of(key), "along": key.along}
+        return "tribosweep.kernels.exact.section_image", {"build": section_of(key), "along": key.along}
     if key.rigid_loop and key.precision == SINGLE:
-        return "kernels.exact.rigid_loop_float32", {"free": key.free}
+        return "tribosweep.kernels.exact.rigid_loop_float32", {"free": key.free}
     if key.rigid_loop:
-        return "kernels.exact.rigid_loop", {"free": key.free, "nested": nested}
+        return "tribosweep.kernels.exact.rigid_loop", {"free": key.free, "nested": nested}
     contacts = {"kind": contacts_of(key), "nested": nested}
-    return ("kernels.exact.forces", contacts) if key.forces else ("kernels.exact.oscillator", contacts | {"asked": key.asked})
+    return (
+        ("tribosweep.kernels.exact.forces", contacts)
+        if key.forces
+        else ("tribosweep.kernels.exact.oscillator", contacts | {"asked": key.asked})
+    )
 
 
 def _by_steps(key: ProgramKey) -> tuple[str, dict[str, Any]]:
     """`_runs` of a time scheme."""
     lockstep = key.engine == LOCKSTEP
     if key.structure is not None:
-        module = "kernels.stepping.structure_lockstep" if lockstep else "kernels.stepping.structure_loop"
+        module = "tribosweep.kernels.stepping.structure_lockstep" if lockstep else "tribosweep.kernels.stepping.structure_loop"
         return module, {"scheme": key.scheme, "key": key.structure}
     if key.native:
-        return "kernels.stepping.native_lockstep", {}
+        return "tribosweep.kernels.stepping.native_lockstep", {}
     walls = {"scheme": key.scheme, "walls": key.walls}
-    return ("kernels.stepping.lockstep", walls) if lockstep else ("kernels.stepping.loop", walls | {"asked": key.asked})
+    return (
+        ("tribosweep.kernels.stepping.lockstep", walls) if lockstep else ("tribosweep.kernels.stepping.loop", walls | {"asked": key.asked})
+    )
 
 
 def contacts_of(key: ProgramKey) -> Kind:
@@ -105,7 +111,7 @@ def section_of(key: ProgramKey) -> Callable[[dict[str, Any]], Any]:
         kind = kind._replace(asked=key.asked._replace(statistics=True))
 
     def build(p: dict[str, Any]) -> Any:
-        poincare = importlib.import_module("kernels.exact.poincare")  # both modules import it
+        poincare = importlib.import_module("tribosweep.kernels.exact.poincare")  # both modules import it
         return poincare.rigid(p, free=key.free) if key.rigid_loop else poincare.contacts(p, kind=kind)
 
     return build

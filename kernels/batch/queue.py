@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import asked_for, contacts_of, engine, section_of
-from kernels.models.schemes import EXACT, STEADY
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import asked_for, contacts_of, engine, section_of
+from tribosweep.kernels.models.schemes import EXACT, STEADY
 
 
 def blocks(run: Callable[[dict[str, Any], dict[str, Any]], Any], varying: dict[str, Any], fixed: dict[str, Any], share: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model, arrays
-from kernels.models.arrays import is_traced
-from kernels.models.model import Rule
-from kernels.models.schemes import STEADY
-from kernels.models.status import SENTENCES, Status
+from tribosweep.kernels.models import Model, arrays
+from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.kernels.models.status import SENTENCES, Status
 
 
 def refused(

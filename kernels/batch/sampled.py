@@ -16,24 +16,24 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 
-from kernels.batch import compile as programs
-from kernels.batch.program_key import QUEUE, ProgramKey, everywhere, groups
-from kernels.batch.programs import contacts_of
-from kernels.batch.solve import shared_arguments
-from kernels.exact import at_times as by_events
-from kernels.excitation.record import Records
-from kernels.models import Model
-from kernels.models.schemes import EXACT
-from kernels.models.signals import DURATIONS, OF_WEAR, PEAKS, Signals, slope_of, struck
-from kernels.models.status import RESULTS
-from kernels.models.supports import named
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes, turning, wear_classes, welch
-from kernels.observables.rainflow import Cycles
-from kernels.runtime.stderr_filter import without_false_alarm
-from kernels.stepping import at_times as by_steps
-from kernels.stepping import structure_at_times, structure_loop
-from kernels.stepping.loop import STEPPERS
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch.program_key import QUEUE, ProgramKey, everywhere, groups
+from tribosweep.kernels.batch.programs import contacts_of
+from tribosweep.kernels.batch.solve import shared_arguments
+from tribosweep.kernels.exact import at_times as by_events
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.signals import DURATIONS, OF_WEAR, PEAKS, Signals, slope_of, struck
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.kernels.models.supports import named
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_classes, turning, wear_classes, welch
+from tribosweep.kernels.observables.rainflow import Cycles
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.stepping import at_times as by_steps
+from tribosweep.kernels.stepping import structure_at_times, structure_loop
+from tribosweep.kernels.stepping.loop import STEPPERS
 
 WIDTH = 64  # lanes of a device
 _START, _LENGTH, _COUNT = "signals start", "signals length", "signals count"  # of a row: start [s] and length [s] of a part, its samples

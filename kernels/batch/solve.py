@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch import compile as programs
-from kernels.batch import program_key
-from kernels.batch.finish import as_codes, finish, in_lists, without_support
-from kernels.batch.program_key import LOCKSTEP, ProgramKey
-from kernels.excitation.record import Records
-from kernels.models import SINGLE_RULES, Model, wear_laws
-from kernels.models.limits import check_uses
-from kernels.models.links import COLUMNS as LINK_COLUMNS
-from kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
-from kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY
-from kernels.models.status import Status
-from kernels.runtime import jax_setup, native_library
-from kernels.runtime.threads import side_by_side
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import program_key
+from tribosweep.kernels.batch.finish import as_codes, finish, in_lists, without_support
+from tribosweep.kernels.batch.program_key import LOCKSTEP, ProgramKey
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import SINGLE_RULES, Model, wear_laws
+from tribosweep.kernels.models.limits import check_uses
+from tribosweep.kernels.models.links import COLUMNS as LINK_COLUMNS
+from tribosweep.kernels.models.outputs import NOTHING_ELSE, OBSERVED, Asked, check_asked
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT, PACE, STEADY
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.runtime import jax_setup, native_library
+from tribosweep.kernels.runtime.threads import side_by_side
 
 # programs take the number of rows from one parameter, which must have a value for each row: one for which that costs little
 _COUNTED, _COUNTED_IN_LOCKSTEP = "end", "x0"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.branches.events import GRAZING
-from kernels.branches.problem import Points
+from tribosweep.kernels.branches.events import GRAZING
+from tribosweep.kernels.branches.problem import Points
 
 PASSAGES = ("passes through", "turns back", "ends")  # what a branch does at a grazing: "ends" where no motion is found on either side
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.batch.solve import solve
-from kernels.branches.branch import Branch
-from kernels.branches.events import BRANCH_POINT, FLIP
-from kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
-from kernels.branches.known import cut_where_known, on_branches, seen_before
-from kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
-from kernels.branches.section_map import SectionMap
-from kernels.models import Model
-from kernels.models.schemes import EXACT, PAIR, STEADY
-from kernels.models.status import Status
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP
+from tribosweep.kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
+from tribosweep.kernels.branches.known import cut_where_known, on_branches, seen_before
+from tribosweep.kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
+from tribosweep.kernels.branches.section_map import SectionMap
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.schemes import EXACT, PAIR, STEADY
+from tribosweep.kernels.models.status import Status
 
 SEED = "steady motion"
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other

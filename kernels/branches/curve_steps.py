@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.events import GRAZING, bisected, located, on_circle
-from kernels.branches.follow import Steps, elsewhere, in_scale
-from kernels.branches.grazing import differ
-from kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Value, joined
+from tribosweep.kernels.branches.events import GRAZING, bisected, located, on_circle
+from tribosweep.kernels.branches.follow import Steps, elsewhere, in_scale
+from tribosweep.kernels.branches.grazing import differ
+from tribosweep.kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Value, joined
 
 BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST = "bound", "closed", "resonance", "other events", "lost", "most points"
 ENDS = (BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST)  # why a curve ends

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.branch import Branch
-from kernels.branches.collect import at_zero
-from kernels.branches.curve_steps import CLOSED, FOLLOWED, STEPS, Side, follow
-from kernels.branches.follow import Steps
-from kernels.branches.problem import Points, Problem, joined, multipliers
-from kernels.branches.section_map import SectionMap
-from kernels.models import Model
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.collect import at_zero
+from tribosweep.kernels.branches.curve_steps import CLOSED, FOLLOWED, STEPS, Side, follow
+from tribosweep.kernels.branches.follow import Steps
+from tribosweep.kernels.branches.problem import Points, Problem, joined, multipliers
+from tribosweep.kernels.branches.section_map import SectionMap
+from tribosweep.kernels.models import Model
 
 _SAME, _SAME_MULTIPLIERS = 2e-3, 0.02  # distances in s, and of multipliers, of a point from a curve on which it lies
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.branches.problem import TESTS, Plane, Points, Problem, Value, bordered, joined, multipliers, solved, tangents
+from tribosweep.kernels.branches.problem import TESTS, Plane, Points, Problem, Value, bordered, joined, multipliers, solved, tangents
 
 GRAZING, BRANCH_POINT, FLIP = "grazing", "branch point", "flip"
 LOCATED = 1e-12  # width in u of the bracket around a located point

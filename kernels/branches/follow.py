@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens, smooth
-from kernels.branches.grazing import behind, differ
-from kernels.branches.problem import Plane, Points, Problem, joined
+from tribosweep.kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens, smooth
+from tribosweep.kernels.branches.grazing import behind, differ
+from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
 
 LOST, MERGES, CLOSED, KNOWN = "lost", "merges", "closed", "known"
 ENDS = ("bound", CLOSED, GRAZING, MERGES, KNOWN, LOST, "most points")  # why a branch ends

@@ -14,7 +14,7 @@ import itertools
 
 import numpy as np
 
-from kernels.branches.problem import Plane, Points, Problem
+from tribosweep.kernels.branches.problem import Plane, Points, Problem
 
 LOCATED = 1e-13  # width in u of the bracket around a grazing
 _AHEAD = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # distances in u at which the map with the other events is looked at

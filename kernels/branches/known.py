@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.branches.events import BRANCH_POINT, FLIP, GRAZING, cubic
-from kernels.branches.follow import CLOSED, MERGES, Side
-from kernels.branches.problem import Plane, Points, Problem, joined
+from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, GRAZING, cubic
+from tribosweep.kernels.branches.follow import CLOSED, MERGES, Side
+from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
 
 if TYPE_CHECKING:
-    from kernels.branches.branch import Branch
+    from tribosweep.kernels.branches.branch import Branch
 
 _NEAR = 0.1  # distance from the chord of two rows, in its length, from which on a motion cannot lie between them: they turn by 0.35 at most
 _SAME = 1e-6  # distance in u of a motion from the branch on which it lies

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.branches.section_map import SectionMap
+from tribosweep.kernels.branches.section_map import SectionMap
 
 CONVERGED, STALLED = 1e-11, 1e-8  # Newton steps in u that end the iteration: at once; where the steps do not get smaller any more
 RESIDUAL = 1e-10  # of G where they do not get smaller: between the two maps at a grazing Newton's method goes to and fro

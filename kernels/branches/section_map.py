@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch import compile as programs
-from kernels.batch import program_key
-from kernels.batch.program_key import IMAGE, ProgramKey
-from kernels.models import Model
-from kernels.models.arguments import DIRECTION, LOOKS, PERIODS, POINT, RATES
-from kernels.models.contacts import PENALISED
-from kernels.models.outputs import Asked
-from kernels.models.schemes import EXACT, RUN, STEADY
-from kernels.models.status import Status
-from kernels.runtime import jax_setup
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import program_key
+from tribosweep.kernels.batch.program_key import IMAGE, ProgramKey
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.arguments import DIRECTION, LOOKS, PERIODS, POINT, RATES
+from tribosweep.kernels.models.contacts import PENALISED
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.schemes import EXACT, RUN, STEADY
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.runtime import jax_setup
 
 _BLOCKS = 16  # most blocks of lanes of a program on one device: more rows are several calls
 _STEP = 1e-6  # relative step of the differences by which resolved parameters follow the given ones

@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction_phases import FrictionPhases, FrictionState
-from kernels.contact.law import Guard, Instant, Phase, alike, choose, idle
-from kernels.contact.wall import WALL_EVENTS, Pressed, Wall
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.friction_phases import FrictionPhases, FrictionState
+from tribosweep.kernels.contact.law import Guard, Instant, Phase, alike, choose, idle
+from tribosweep.kernels.contact.wall import WALL_EVENTS, Pressed, Wall
+from tribosweep.kernels.numerics.numbers import Array
 
 Each = TypeVar("Each")
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
-from kernels.models.supports import RING, STORED_FORCE
-from kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
+from tribosweep.kernels.models.supports import RING, STORED_FORCE
+from tribosweep.kernels.numerics.numbers import Array, choice
 
 _LEAST = 1.2e-38  # normal force [N] of a contact that is pressed, where rounding leaves none
 

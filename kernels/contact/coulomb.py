@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.numerics.elementary import asin
-from kernels.numerics.numbers import Array
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.excitation.harmonic import Harmonic, wrap
+from tribosweep.kernels.numerics.elementary import asin
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.slip import holds_to
 
 _AT_THRESHOLD = 1e-6
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.path import Path
-from kernels.contact.presliding import Constants, Presliding
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.contact.presliding import Constants, Presliding
+from tribosweep.kernels.numerics.numbers import Array
 
 _LEAST = 1e-30  # least F_c [N], and least |1 - r|, whose logarithm is taken
 

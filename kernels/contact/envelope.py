@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.numerics.fusion import traced_once
+from tribosweep.kernels.numerics.numbers import Array, by_width
 
 _NEVER = 1e100, 1e15  # N, in float64 and float32: stands for an infinite f_crit, so that no difference of infinities arises
 PLATEAU, SOFTENING, BEYOND = 0.0, 1.0, 2.0  # its intervals; varying damping: one BEYOND per node

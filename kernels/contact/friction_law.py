@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kernels.contact.normal_force import Pressing
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Swings(NamedTuple):

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import Coulomb
-from kernels.contact.law import Guard, Instant, Phase, choose, idle
-from kernels.contact.penalised import Penalised
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.coulomb import Coulomb
+from tribosweep.kernels.contact.law import Guard, Instant, Phase, choose, idle
+from tribosweep.kernels.contact.penalised import Penalised
+from tribosweep.kernels.numerics.numbers import Array
 
 FRICTION_EVENTS = ("", "release", "stop", "reversal", "largest speed", "least speed")
 

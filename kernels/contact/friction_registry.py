@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.contact.dahl import Dahl
-from kernels.contact.friction_law import FrictionLaw
-from kernels.contact.lugre import LuGre
-from kernels.contact.penalised import Penalised
-from kernels.contact.varying_friction import Varied
+from tribosweep.kernels.contact.dahl import Dahl
+from tribosweep.kernels.contact.friction_law import FrictionLaw
+from tribosweep.kernels.contact.lugre import LuGre
+from tribosweep.kernels.contact.penalised import Penalised
+from tribosweep.kernels.contact.varying_friction import Varied
 
 # parameter -> the law that it selects; the first parameter present counts; without any the law is Penalised
 LAWS: Mapping[str, Any] = {

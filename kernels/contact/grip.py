@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 # `Grip.slip_state` while the contact holds: so small that its product with any velocity is below the least slip speed of the law
 BRIEFLY, UNMOVED = 2.0**-100, 2.0**-120

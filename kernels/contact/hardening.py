@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.link_law import CurveLaw, Travel
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.link_law import CurveLaw, Travel
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Yielded(NamedTuple):

@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.penalised import SLIP_SPEED_FLOOR
-from kernels.models.supports import PLANE, RING, STORED_FORCE, ContactKind
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
+from tribosweep.kernels.models.supports import PLANE, RING, STORED_FORCE, ContactKind
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, choice
 
 Vector = tuple[Array, ...]  # along each axis
 

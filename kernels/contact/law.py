@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 Memory = TypeVar("Memory")
 

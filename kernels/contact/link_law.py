@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import jax.numpy as jnp
 
-from kernels.contact.path import Path
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Travel(NamedTuple):

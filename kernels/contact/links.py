@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.hardening import Hardening
-from kernels.contact.link_law import LinkLaw, Travel
-from kernels.contact.maxwell import Maxwell
-from kernels.contact.path import Path
-from kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
-from kernels.models.links import LINKS
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.hardening import Hardening
+from tribosweep.kernels.contact.link_law import LinkLaw, Travel
+from tribosweep.kernels.contact.maxwell import Maxwell
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.numerics.numbers import Array
 
 # parameter -> the law that it selects (see `models.links.LINKS`); any number of them act side by side
 LAWS: Mapping[str, Any] = {

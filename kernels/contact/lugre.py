@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.path import Path
-from kernels.contact.presliding import Constants, Presliding
-from kernels.contact.varying_friction import Stribeck
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.contact.presliding import Constants, Presliding
+from tribosweep.kernels.contact.varying_friction import Stribeck
+from tribosweep.kernels.numerics.numbers import Array
 
 _LEAST = 1e-30  # N, least limit
 _SHORT = 1e-4  # below this y, (1 - exp(-y)) / y is computed as a series

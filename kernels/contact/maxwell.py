@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.link_law import LinkLaw, Travel
-from kernels.contact.path import Path
-from kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.contact.link_law import LinkLaw, Travel
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.numerics.numbers import Array, by_width
 
 _TERMS = 19  # of the series below z = 1, whose last term is below 1e-17
 _LEAST = 1e-8  # 1/alpha - 1 below which the relaxation counts as exponential

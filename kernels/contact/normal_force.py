@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.numerics.elementary import asin
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.excitation.harmonic import Harmonic, wrap
+from tribosweep.kernels.numerics.elementary import asin
+from tribosweep.kernels.numerics.numbers import Array
 
 _AT_ZERO = 1e-9  # rad, from a zero of the normal force
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Path(NamedTuple):

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw, SupportStep
-from kernels.contact.grip import BRIEFLY, Grip, new_grip
-from kernels.numerics.numbers import Array, unit
-from kernels.numerics.tangents import only_tangent
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.contact.friction_law import FrictionLaw, SupportStep
+from tribosweep.kernels.contact.grip import BRIEFLY, Grip, new_grip
+from tribosweep.kernels.numerics.numbers import Array, unit
+from tribosweep.kernels.numerics.tangents import only_tangent
+from tribosweep.kernels.observables.slip import holds_to
 
 # Below this slip speed [m/s] the law tries to stick, as the tool that SDND104 validates does.
 SLIP_SPEED_FLOOR = 1e-6

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
-from kernels.contact.grip import BRIEFLY, UNMOVED, Grip
-from kernels.contact.path import Path
-from kernels.numerics.numbers import Array, unit
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
+from tribosweep.kernels.contact.grip import BRIEFLY, UNMOVED, Grip
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.numerics.numbers import Array, unit
+from tribosweep.kernels.observables.slip import holds_to
 
 
 class Bristles(NamedTuple):

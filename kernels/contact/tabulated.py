@@ -5,8 +5,8 @@ Source: behaviours RELA_EFFO_DEPL and RELA_EFFO_VITE of Code_Aster, whose SDND10
 
 from __future__ import annotations
 
-from kernels.contact.link_law import CurveLaw, Travel
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.link_law import CurveLaw, Travel
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class _Stateless(CurveLaw):

@@ -22,13 +22,22 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.friction_phases import FRICTION_EVENTS, FrictionPhases, FrictionState, Held, PenalisedPhases, RigidPhases, Stop, way
-from kernels.contact.law import Guard, Instant, Phase, choose, idle
-from kernels.contact.normal_force import Pressing
-from kernels.models.contacts import PENALISED, RIGID
-from kernels.models.schemes import same_friction
-from kernels.numerics.numbers import Array
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.contact.friction_phases import (
+    FRICTION_EVENTS,
+    FrictionPhases,
+    FrictionState,
+    Held,
+    PenalisedPhases,
+    RigidPhases,
+    Stop,
+    way,
+)
+from tribosweep.kernels.contact.law import Guard, Instant, Phase, choose, idle
+from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.models.contacts import PENALISED, RIGID
+from tribosweep.kernels.models.schemes import same_friction
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.slip import holds_to
 
 VARIED_EVENTS = (*FRICTION_EVENTS, "loss of contact", "contact", "other surface")
 _NO_FORCE = 1e-12  # of the limits: a smaller force of the damper changes nothing

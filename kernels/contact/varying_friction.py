@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import Rubbed, SupportStep, Swings
-from kernels.contact.grip import AWAY, UNMOVED, Grip, new_grip
-from kernels.contact.normal_force import Pressing
-from kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
-from kernels.numerics.elementary import exp, log
-from kernels.numerics.numbers import Array
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.contact.friction_law import Rubbed, SupportStep, Swings
+from tribosweep.kernels.contact.grip import AWAY, UNMOVED, Grip, new_grip
+from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
+from tribosweep.kernels.numerics.elementary import exp, log
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.slip import holds_to
 
 _NO_SPEED = 2.0**-100  # of the Stribeck speed
 

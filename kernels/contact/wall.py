@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
-from kernels.contact.law import Guard, Instant, Phase, choose, idle
-from kernels.numerics.numbers import Array, choice
-from kernels.observables import impacts
+from tribosweep.kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
+from tribosweep.kernels.contact.law import Guard, Instant, Phase, choose, idle
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.observables import impacts
 
 # parameters that are infinite or NaN if their part of the model is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.wall import Wall
-from kernels.models.contacts import WallLaw
-from kernels.models.status import Status
-from kernels.numerics.numbers import Array
-from kernels.observables import impacts
+from tribosweep.kernels.contact.wall import Wall
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impacts
 
 RIGHT = "right_"  # of two walls the first, whose parameters have no prefix
 

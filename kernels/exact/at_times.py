@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import event_loop, oscillator
-from kernels.exact.forces import between
-from kernels.models.contacts import Kind
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes
-from kernels.observables.impact_classes import Classes
+from tribosweep.kernels.exact import event_loop, oscillator
+from tribosweep.kernels.exact.forces import between
+from tribosweep.kernels.models.contacts import Kind
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_classes
+from tribosweep.kernels.observables.impact_classes import Classes
 
 
 class Reached(NamedTuple):
@@ -50,7 +50,7 @@ def advance(setup: oscillator.EventSetup, reached: Reached, time: Array) -> Reac
 
 
 def sample(setup: oscillator.EventSetup, reached: Reached, time: Array) -> dict[str, Array]:
-    """The channels (`kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
+    """The channels (`tribosweep.kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
     p, now = setup.p, between(setup, reached.before)(time - reached.before.t)
     a = (now.driven + now.friction - now.reaction - p["c"] * now.v - p["k"] * now.x) / p["m"]
     return {"x": now.x, "v": now.v, "a": a, "friction_force": now.friction, "wall_force": now.wall}

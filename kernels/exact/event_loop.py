@@ -15,21 +15,21 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import ContactLaw, Guard, Instant
-from kernels.exact.search import first_guard, first_guard_taylor
-from kernels.exact.search.first_guard import MOST_LOOKS, GuardCrossing, Walk
-from kernels.exact.search.roots import guard_time
-from kernels.excitation.harmonic import wrap
-from kernels.excitation.multi_tone import Driven, Excitation
-from kernels.excitation.table import PiecewiseForce
-from kernels.models.status import Status
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.observables.block_means import following
-from kernels.segments.damped import Course, Damped, over_sines
-from kernels.segments.interface import Anchor, Motion
-from kernels.segments.taylor import TaylorSegment
+from tribosweep.kernels.contact.law import ContactLaw, Guard, Instant
+from tribosweep.kernels.exact.search import first_guard, first_guard_taylor
+from tribosweep.kernels.exact.search.first_guard import MOST_LOOKS, GuardCrossing, Walk
+from tribosweep.kernels.exact.search.roots import guard_time
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.excitation.multi_tone import Driven, Excitation
+from tribosweep.kernels.excitation.table import PiecewiseForce
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.block_means import following
+from tribosweep.kernels.segments.damped import Course, Damped, over_sines
+from tribosweep.kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.segments.taylor import TaylorSegment
 
 MOST_EVENTS = 1_000_000
 MOST_RAPID = 30  # so many successive events, each within _NO_TIME of the shortest time scale, count as infinitely many (Zeno)

@@ -12,9 +12,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernels.excitation.harmonic import Harmonic
-from kernels.models.observables import STABILITY
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.excitation.harmonic import Harmonic
+from tribosweep.kernels.models.observables import STABILITY
+from tribosweep.kernels.numerics.numbers import Array
 
 NEAR = 0.01  # distance from 1, from -1, or of a complex multiplier from the unit circle
 ON = 1e-10  # the same, where a multiplier counts as on the unit circle

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import event_loop, oscillator
-from kernels.models.contacts import Kind
-from kernels.numerics.elementary import sincos
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.exact import event_loop, oscillator
+from tribosweep.kernels.models.contacts import Kind
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Moment(NamedTuple):

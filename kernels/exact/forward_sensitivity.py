@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.fusion import for_every_lane
+from tribosweep.kernels.numerics.fusion import for_every_lane
 
 State = Any
 Params = dict[str, Any]

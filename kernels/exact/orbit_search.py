@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import rigid_loop
-from kernels.exact.poincare import Build, Section, lasting
-from kernels.excitation.harmonic import Harmonic
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.exact import rigid_loop
+from tribosweep.kernels.exact.poincare import Build, Section, lasting
+from tribosweep.kernels.excitation.harmonic import Harmonic
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
 
 MOST_PERIODS = 1000
 # A motion counts as chaotic if small deviations have grown by more than a factor e^DIVERGENCE a period, on average from period SETTLING to

@@ -11,28 +11,28 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import wall_outcome
-from kernels.contact.combined import Combined, Contacts
-from kernels.contact.friction_phases import FrictionPhases, FrictionState
-from kernels.contact.normal_force import Pressing
-from kernels.contact.varied_phases import phases_of
-from kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
-from kernels.contact.wall_outcome import WallEnd
-from kernels.exact import event_loop, quadrature
-from kernels.exact.event_loop import EventState, Stretch
-from kernels.exact.forward_sensitivity import forward_sensitivity
-from kernels.excitation.multi_tone import Excitation, beside, excitation_of
-from kernels.models.arguments import LOOKS
-from kernels.models.contacts import STOP, VARYING, Kind
-from kernels.models.features import FEATURES, UNBOUNDED
-from kernels.models.outputs import NOTHING_ELSE, Asked
-from kernels.numerics.fusion import decide
-from kernels.numerics.numbers import Array, all_finite
-from kernels.observables import block_means, impact_pattern, impacts, rubbing
-from kernels.observables import statistics as observed
-from kernels.observables.interval import Interval
-from kernels.observables.push import Push, Within
-from kernels.segments.two_bodies import Centre, relative
+from tribosweep.kernels.contact import wall_outcome
+from tribosweep.kernels.contact.combined import Combined, Contacts
+from tribosweep.kernels.contact.friction_phases import FrictionPhases, FrictionState
+from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.contact.varied_phases import phases_of
+from tribosweep.kernels.contact.wall import BEHIND, ELASTIC, LIFTED, MAY_BE_ABSENT, OFF, Pressed, Wall
+from tribosweep.kernels.contact.wall_outcome import WallEnd
+from tribosweep.kernels.exact import event_loop, quadrature
+from tribosweep.kernels.exact.event_loop import EventState, Stretch
+from tribosweep.kernels.exact.forward_sensitivity import forward_sensitivity
+from tribosweep.kernels.excitation.multi_tone import Excitation, beside, excitation_of
+from tribosweep.kernels.models.arguments import LOOKS
+from tribosweep.kernels.models.contacts import STOP, VARYING, Kind
+from tribosweep.kernels.models.features import FEATURES, UNBOUNDED
+from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
+from tribosweep.kernels.numerics.fusion import decide
+from tribosweep.kernels.numerics.numbers import Array, all_finite
+from tribosweep.kernels.observables import block_means, impact_pattern, impacts, rubbing
+from tribosweep.kernels.observables import statistics as observed
+from tribosweep.kernels.observables.interval import Interval
+from tribosweep.kernels.observables.push import Push, Within
+from tribosweep.kernels.segments.two_bodies import Centre, relative
 
 TURNS = 32  # looks between two times at which lanes that are done take other rows
 _Curve = tuple[Array, Array, Array, Array, Array]  # one quantity: value, on_d, on_v, on_a and on_dv of `quadrature.Curves`

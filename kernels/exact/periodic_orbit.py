@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import floquet, rigid_loop
-from kernels.exact.orbit_search import OrbitSearch, Searcher, search, searcher, solve
-from kernels.exact.poincare import Build, Section, lasting
-from kernels.models.outputs import OBSERVED
-from kernels.models.status import Status
-from kernels.numerics.fusion import decide, for_every_lane
-from kernels.numerics.numbers import Array
-from kernels.observables.impact_pattern import GRAZING
+from tribosweep.kernels.exact import floquet, rigid_loop
+from tribosweep.kernels.exact.orbit_search import OrbitSearch, Searcher, search, searcher, solve
+from tribosweep.kernels.exact.poincare import Build, Section, lasting
+from tribosweep.kernels.models.outputs import OBSERVED
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.impact_pattern import GRAZING
 
 PERIODS = 4  # of the excitation, between two times at which lanes that are done take other rows
 

@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import wall_outcome
-from kernels.contact.combined import Contacts
-from kernels.contact.friction_phases import FrictionState
-from kernels.contact.law import Instant
-from kernels.contact.wall import Wall
-from kernels.exact import oscillator, rigid_loop
-from kernels.excitation.harmonic import wrap
-from kernels.models.arguments import LOOKS
-from kernels.models.contacts import Kind
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import for_every_lane
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_pattern, impacts, rubbing, statistics
-from kernels.observables.slip import Slip
+from tribosweep.kernels.contact import wall_outcome
+from tribosweep.kernels.contact.combined import Contacts
+from tribosweep.kernels.contact.friction_phases import FrictionState
+from tribosweep.kernels.contact.law import Instant
+from tribosweep.kernels.contact.wall import Wall
+from tribosweep.kernels.exact import oscillator, rigid_loop
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.models.arguments import LOOKS
+from tribosweep.kernels.models.contacts import Kind
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import for_every_lane
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_pattern, impacts, rubbing, statistics
+from tribosweep.kernels.observables.slip import Slip
 
 NOT_OF_A_WINDOW = ("first_contact_time", "separation_time", "exit_time", "return_time")  # a steady motion has no first instant
 

@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.exact.event_loop import Stretch
-from kernels.numerics.fusion import for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.observables.statistics import Statistics, add, add_instant, widen
-from kernels.segments.damped import Course, Damped
-from kernels.segments.interface import Motion
+from tribosweep.kernels.exact.event_loop import Stretch
+from tribosweep.kernels.numerics.fusion import for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.statistics import Statistics, add, add_instant, widen
+from tribosweep.kernels.segments.damped import Course, Damped
+from tribosweep.kernels.segments.interface import Motion
 
 _NODES = 9
 _PANEL, _GROWTH = 1.5, 0.5  # length of a panel: over the shortest time scale; over the time since the stretch began

@@ -15,25 +15,25 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import Coulomb
-from kernels.contact.coulomb import release as first_release
-from kernels.exact import rigid_undamped
-from kernels.exact.forward_sensitivity import forward_sensitivity
-from kernels.exact.search.first_reversal import first_reversal
-from kernels.exact.search.reversal import Guess
-from kernels.exact.search.reversal_scan import MOST_PIECES
-from kernels.exact.search.roots import reversal_time, root_step
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.models.status import Status
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite
-from kernels.observables import rubbing
-from kernels.observables.interval import Interval
-from kernels.observables.slip import holds_to
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Motion
-from kernels.segments.undamped import Undamped
+from tribosweep.kernels.contact.coulomb import Coulomb
+from tribosweep.kernels.contact.coulomb import release as first_release
+from tribosweep.kernels.exact import rigid_undamped
+from tribosweep.kernels.exact.forward_sensitivity import forward_sensitivity
+from tribosweep.kernels.exact.search.first_reversal import first_reversal
+from tribosweep.kernels.exact.search.reversal import Guess
+from tribosweep.kernels.exact.search.reversal_scan import MOST_PIECES
+from tribosweep.kernels.exact.search.roots import reversal_time, root_step
+from tribosweep.kernels.excitation.harmonic import Harmonic, wrap
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, all_finite
+from tribosweep.kernels.observables import rubbing
+from tribosweep.kernels.observables.interval import Interval
+from tribosweep.kernels.observables.slip import holds_to
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.segments.undamped import Undamped
 
 MOST_EVENTS = 1_000_000
 READ = ("m", "a0", "f0", "omega", "phase", "load", "mu_s", "mu_d", "normal_force", "x0", "v0", "window_start", "window_end", "end")

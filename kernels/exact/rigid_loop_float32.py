@@ -14,22 +14,22 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact.rigid_loop import MOST_EVENTS
-from kernels.exact.search.first_reversal import first_reversal
-from kernels.exact.search.reversal import Guess
-from kernels.exact.search.reversal_scan import MOST_PIECES
-from kernels.exact.search.roots import root_step
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.models.status import Status
-from kernels.numerics.elementary import asin, single_sincos, single_swing
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, choice
-from kernels.observables import rubbing
-from kernels.observables.interval import Interval
-from kernels.observables.slip import holds_to
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor
-from kernels.segments.undamped_float32 import UndampedFloat32
+from tribosweep.kernels.exact.rigid_loop import MOST_EVENTS
+from tribosweep.kernels.exact.search.first_reversal import first_reversal
+from tribosweep.kernels.exact.search.reversal import Guess
+from tribosweep.kernels.exact.search.reversal_scan import MOST_PIECES
+from tribosweep.kernels.exact.search.roots import root_step
+from tribosweep.kernels.excitation.harmonic import Harmonic, wrap
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.elementary import asin, single_sincos, single_swing
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, all_finite, choice
+from tribosweep.kernels.observables import rubbing
+from tribosweep.kernels.observables.interval import Interval
+from tribosweep.kernels.observables.slip import holds_to
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor
+from tribosweep.kernels.segments.undamped_float32 import UndampedFloat32
 
 _TURN = 2.0 * math.pi
 # longest stretch of a slip [rad]: REACH, where float32 resolves 4e-6. Each stretch rounds the speed. Without spring and damper a stretch is

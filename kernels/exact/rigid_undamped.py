@@ -22,18 +22,18 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.coulomb import Coulomb
-from kernels.exact.search import reversal_undamped
-from kernels.exact.search.reversal import Guess, Reversal
-from kernels.exact.search.roots import CLOSE, NEAR, householder, root_step
-from kernels.excitation.harmonic import Harmonic, wrap
-from kernels.numerics.elementary import asin
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, horner
-from kernels.observables import rubbing
-from kernels.observables.interval import Interval
-from kernels.segments.interface import Anchor, Motion
-from kernels.segments.undamped import Undamped
+from tribosweep.kernels.contact.coulomb import Coulomb
+from tribosweep.kernels.exact.search import reversal_undamped
+from tribosweep.kernels.exact.search.reversal import Guess, Reversal
+from tribosweep.kernels.exact.search.roots import CLOSE, NEAR, householder, root_step
+from tribosweep.kernels.excitation.harmonic import Harmonic, wrap
+from tribosweep.kernels.numerics.elementary import asin
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, all_finite, horner
+from tribosweep.kernels.observables import rubbing
+from tribosweep.kernels.observables.interval import Interval
+from tribosweep.kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.segments.undamped import Undamped
 
 _TURN = 2.0 * math.pi
 _MOST_PASSES = 6

@@ -11,13 +11,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kernels.exact import rigid_loop
-from kernels.exact.forward_sensitivity import along_all
-from kernels.exact.poincare import Build, Section, lasting
-from kernels.models.arguments import DIRECTION, PERIODS, POINT, RATES
-from kernels.models.status import Status
-from kernels.numerics.fusion import for_every_lane
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.exact import rigid_loop
+from tribosweep.kernels.exact.forward_sensitivity import along_all
+from tribosweep.kernels.exact.poincare import Build, Section, lasting
+from tribosweep.kernels.models.arguments import DIRECTION, PERIODS, POINT, RATES
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.fusion import for_every_lane
+from tribosweep.kernels.numerics.numbers import Array
 
 
 def simulate(p: dict[str, Any], build: Build, along: tuple[str, ...]) -> tuple[dict[str, Array], Array]:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import jax.numpy as jnp
 
-from kernels.numerics.elementary import chord, sincos
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.elementary import chord, sincos
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Harmonic(NamedTuple):

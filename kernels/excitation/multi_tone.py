@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.excitation.harmonic import Harmonic, Turn, wrap
-from kernels.excitation.table import PiecewiseForce, TabledForce
-from kernels.models.features import DRIVEN, FEATURES
-from kernels.models.loads import HALF_SINE
-from kernels.numerics.elementary import chord, sincos
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.excitation.harmonic import Harmonic, Turn, wrap
+from tribosweep.kernels.excitation.table import PiecewiseForce, TabledForce
+from tribosweep.kernels.models.features import DRIVEN, FEATURES
+from tribosweep.kernels.models.loads import HALF_SINE
+from tribosweep.kernels.numerics.elementary import chord, sincos
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class SampledForce(NamedTuple):

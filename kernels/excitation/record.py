@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.arrays import is_traced
+from tribosweep.kernels.models.arrays import is_traced
 
 
 @dataclass(frozen=True, eq=False)

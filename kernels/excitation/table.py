@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
-from kernels.models.loads import HALF_SINE, RAMP, TRIANGLE
-from kernels.numerics.elementary import sincos
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.models.loads import HALF_SINE, RAMP, TRIANGLE
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.numbers import Array
 
 _FEW = 32  # instants up to which all are compared with a time; more are searched by halving
 

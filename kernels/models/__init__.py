@@ -3,13 +3,13 @@
 Nothing here imports JAX, so that a configuration is read and checked without waiting for JAX to start.
 """
 
-from kernels.models.model import Model, Rule
-from kernels.models.observables import REGIMES
-from kernels.models.parameters import TIME, WEAR_LAW
-from kernels.models.rubbing_mass import RUBBING_MASS
-from kernels.models.rules import LEAST_TOLERANCE, SINGLE_RULES
-from kernels.models.two_walls import TWO_WALLS
-from kernels.models.walls import BUCKLING_WALL, STOP
+from tribosweep.kernels.models.model import Model, Rule
+from tribosweep.kernels.models.observables import REGIMES
+from tribosweep.kernels.models.parameters import TIME, WEAR_LAW
+from tribosweep.kernels.models.rubbing_mass import RUBBING_MASS
+from tribosweep.kernels.models.rules import LEAST_TOLERANCE, SINGLE_RULES
+from tribosweep.kernels.models.two_walls import TWO_WALLS
+from tribosweep.kernels.models.walls import BUCKLING_WALL, STOP
 
 MODELS: dict[str, Model] = {model.name: model for model in (RUBBING_MASS, STOP, BUCKLING_WALL, TWO_WALLS)}
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import MODELS
-from kernels.models.model import Model
-from kernels.models.naming import Known, suggestion
-from kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.naming import Known, suggestion
+from tribosweep.kernels.models.quantity import Quantity, by_name
 
-# arguments of the programs of section maps, beside the parameters of their model: see `kernels.exact.section_image.simulate`
+# arguments of the programs of section maps, beside the parameters of their model: see `tribosweep.kernels.exact.section_image.simulate`
 POINT, DIRECTION, PERIODS, RATES, LOOKS = (f"section_{name}" for name in ("point", "direction", "periods", "rates", "statistics"))
 
 
@@ -24,7 +24,7 @@ def model_of(model: str | Model, oscillator: bool = False) -> Model:
     """
     if isinstance(model, Model):
         if oscillator and model.structure is not None:
-            raise ValueError(f"{model.name} has supports and several coordinates: see kernels.structure_history")
+            raise ValueError(f"{model.name} has supports and several coordinates: see tribosweep.kernels.structure_history")
         return model
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")

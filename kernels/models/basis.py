@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.arguments import nearest
-from kernels.models.eigenmodes import eigenvectors
+from tribosweep.kernels.models.arguments import nearest
+from tribosweep.kernels.models.eigenmodes import eigenvectors
 
 MOST_MODES = 2000
 AXES = ("x", "y", "z")

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.models.basis import Basis
-from kernels.models.eigenmodes import Flexibility, eigenvectors, modes_of, of_unit_mass
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.eigenmodes import Flexibility, eigenvectors, modes_of, of_unit_mass
 
 FREE, PINNED, CLAMPED, GUIDED = "free", "pinned", "clamped", "guided"
 ENDS: Mapping[str, tuple[bool, bool]] = {  # whether displacement and rotation are held

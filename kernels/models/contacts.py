@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kernels.models.outputs import NOTHING_ELSE, Asked
+from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
 
 RIGID, PENALISED = "rigid", "penalised"  # friction
 STOP, BUCKLING, VARYING = "stop", "buckling", "varying"  # walls: elastic; buckling; buckling with a damping that varies as they yield

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models.links import LINKS
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Values
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Values
 
 # parts of an excitation, each with the parameters that only programs with that part read
 FEATURES: Mapping[str, tuple[str, ...]] = {

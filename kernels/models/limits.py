@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from kernels.models.features import DRIVES, LINEAR
-from kernels.models.links import LINKS
-from kernels.models.model import Model
-from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS, Asked
-from kernels.models.schemes import EXACT, RUN, SCHEMES, SINGLE, STEADY
+from tribosweep.kernels.models.features import DRIVES, LINEAR
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS, Asked
+from tribosweep.kernels.models.schemes import EXACT, RUN, SCHEMES, SINGLE, STEADY
 
 BUCKLING = ("f_crit", "left_f_crit")  # of walls
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)

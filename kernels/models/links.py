@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models.quantity import Quantity
 
 _BEYOND = "beyond its ends the table goes on with its last slope"
 # law: the parameter that switches it on -> its parameters

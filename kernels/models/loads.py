@@ -8,10 +8,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models.links import entries
-from kernels.models.model import Rule
-from kernels.models.quantity import Quantity, Values
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models.links import entries
+from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.quantity import Quantity, Values
 
 PULSES = ("none", "rectangle", "triangle", "half-sine", "ramp")
 TRIANGLE, HALF_SINE, RAMP = float(PULSES.index("triangle")), float(PULSES.index("half-sine")), float(PULSES.index("ramp"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kernels.models import links
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models import links
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity
 
 SPEEDS = ("bristle_stiffness", "stribeck_speed")  # laws whose force depends on the slip speed, and not on the path alone
 FOREIGN = ("normal_amplitude", "belt_speed")  # friction that changes in time or moves by itself

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.contacts import WallContact
-from kernels.models.features import DRIVEN, FEATURES, LINEAR, VARIED, varied
-from kernels.models.quantity import Quantity, Values, by_name
-from kernels.models.schemes import EXACT, SCHEMES, STEADY
+from tribosweep.kernels.models.contacts import WallContact
+from tribosweep.kernels.models.features import DRIVEN, FEATURES, LINEAR, VARIED, varied
+from tribosweep.kernels.models.quantity import Quantity, Values, by_name
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES, STEADY
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Model:
         observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
-        implied: the parameters that no program reads: those that only give defaults of others, and those of `kernels.models.wear_laws`.
+        implied: the parameters that no program reads: those that only give defaults of others, and those of `tribosweep.kernels.models.wear_laws`.
         steady: whether a run to its steady motion is possible.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.

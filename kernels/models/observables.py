@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
+from tribosweep.kernels.models.quantity import Quantity
 
 REGIMES = ("stick", "stick-slip", "slip-slip")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kernels.models.naming import nearest_spelling
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models.naming import nearest_spelling
+from tribosweep.kernels.models.quantity import Quantity
 
 OBSERVED = 64  # periods of the excitation over which a motion without a period is observed
 BLOCKS, STATISTICS = "blocks", "statistics"  # outputs of a run over a given window that must be asked for

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models.arrays import is_traced
-from kernels.models.links import PARAMETERS as LINK_PARAMETERS
-from kernels.models.loads import PULSES_OF_A_MASS, TABLES, fastest_of_pulse, is_none
-from kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.links import PARAMETERS as LINK_PARAMETERS
+from tribosweep.kernels.models.loads import PULSES_OF_A_MASS, TABLES, fastest_of_pulse, is_none
+from tribosweep.kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
+from tribosweep.kernels.models.quantity import Quantity
 
 OSCILLATOR = (
     Quantity("m", "kg", "mass", "m", default=1.0, lower=0.0, lower_open=True),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models.quantity import Quantity
 
 # the parameter that switches a law on -> the parameters that only programs with the law read, that one first
 PRESLIDING: Mapping[str, tuple[Quantity, ...]] = {

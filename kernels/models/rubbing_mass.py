@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.models import links, observables, parameters, rules
-from kernels.models.model import Model
-from kernels.models.quantity import Values
-from kernels.models.schemes import SCHEMES
+from tribosweep.kernels.models import links, observables, parameters, rules
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.quantity import Values
+from tribosweep.kernels.models.schemes import SCHEMES
 
 
 def derive(values: Values, xp: Any) -> dict[str, Any]:

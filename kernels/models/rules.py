@@ -8,14 +8,22 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models import links
-from kernels.models.features import used
-from kernels.models.loads import LOAD_RULES
-from kernels.models.model import Rule
-from kernels.models.presliding import PRESLIDING, presliding
-from kernels.models.quantity import Values
-from kernels.models.schemes import EXACT, MOST_STEPS, SCHEMES, held_stiffness_and_damping, rubs, same_friction, wall_stiffness_and_damping
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models import links
+from tribosweep.kernels.models.features import used
+from tribosweep.kernels.models.loads import LOAD_RULES
+from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.presliding import PRESLIDING, presliding
+from tribosweep.kernels.models.quantity import Values
+from tribosweep.kernels.models.schemes import (
+    EXACT,
+    MOST_STEPS,
+    SCHEMES,
+    held_stiffness_and_damping,
+    rubs,
+    same_friction,
+    wall_stiffness_and_damping,
+)
 
 TONES = ("tone_a0", "tone_omega", "tone_phase")
 FRICTION_RULES = (

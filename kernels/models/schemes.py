@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models import links
-from kernels.models.presliding import damping, presliding, stiffness
-from kernels.models.quantity import Values
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models import links
+from tribosweep.kernels.models.presliding import damping, presliding, stiffness
+from tribosweep.kernels.models.quantity import Values
 
 EXACT = "exact"
 DOUBLE, SINGLE = "float64", "float32"  # precisions of programs

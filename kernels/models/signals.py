@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.models.basis import AXES
-from kernels.models.kwu_epri import KwuEpriLaw
-from kernels.models.model import Model
-from kernels.models.observables import MOTION
-from kernels.models.quantity import Quantity
-from kernels.models.structure_columns import sampled
-from kernels.models.supports import named
+from tribosweep.kernels.models.basis import AXES
+from tribosweep.kernels.models.kwu_epri import KwuEpriLaw
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.observables import MOTION
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.structure_columns import sampled
+from tribosweep.kernels.models.supports import named
 
 TAPERS = ("hann", "hamming", "blackman", "boxcar")
 OVERLAPS = (0.0, 0.5, 0.75)

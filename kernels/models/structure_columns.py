@@ -1,10 +1,10 @@
-"""What `kernels.structure_samples.samples` returns of a structure at each time. Nothing here imports JAX."""
+"""What `tribosweep.kernels.structure_samples.samples` returns of a structure at each time. Nothing here imports JAX."""
 
 from __future__ import annotations
 
-from kernels.models.model import Model
-from kernels.models.quantity import Quantity
-from kernels.models.supports import named
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.supports import named
 
 _OF_POINT = (
     Quantity("", "m", "displacement along {axis}; of {of}"),

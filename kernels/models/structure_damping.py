@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.models.quantity import Values
-from kernels.models.supports import RING, named
+from tribosweep.kernels.models.quantity import Values
+from tribosweep.kernels.models.supports import RING, named
 
 
 class AtPoint(NamedTuple):

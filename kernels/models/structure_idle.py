@@ -6,10 +6,10 @@ import functools
 from collections.abc import Collection
 from typing import Any
 
-from kernels.models import arrays
-from kernels.models.model import Rule
-from kernels.models.quantity import Values
-from kernels.models.supports import FRICTION, SUPPORT, named
+from tribosweep.kernels.models import arrays
+from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.quantity import Values
+from tribosweep.kernels.models.supports import FRICTION, SUPPORT, named
 
 TURNS = ("angle", "centre_2")  # what a support whose point moves along its first axis alone does not have
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import arrays, structure_damping, structure_idle, structure_stability
-from kernels.models.basis import AXES
-from kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
-from kernels.models.model import Model, Rule
-from kernels.models.parameters import TIME, WEAR_LAW, derive_wear_law
-from kernels.models.quantity import Quantity, Values
-from kernels.models.rules import STEP_RULES, WINDOW_RULES
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.supports import FRICTION, PEAK_COUNTS, RING, SUPPORT, SUPPORT_OBSERVABLES, named
-from kernels.models.wear_laws import SCAR
+from tribosweep.kernels.models import arrays, structure_damping, structure_idle, structure_stability
+from tribosweep.kernels.models.basis import AXES
+from tribosweep.kernels.models.loads import OF_A_LOAD, fastest_of_pulse, is_none, pulse_rules, table_rules
+from tribosweep.kernels.models.model import Model, Rule
+from tribosweep.kernels.models.parameters import TIME, WEAR_LAW, derive_wear_law
+from tribosweep.kernels.models.quantity import Quantity, Values
+from tribosweep.kernels.models.rules import STEP_RULES, WINDOW_RULES
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.supports import FRICTION, PEAK_COUNTS, RING, SUPPORT, SUPPORT_OBSERVABLES, named
+from tribosweep.kernels.models.wear_laws import SCAR
 
 BODY, STRUCTURE = "body", "structure"
 WHY_NOT_EXACT = (

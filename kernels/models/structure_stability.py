@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.arrays import is_traced
-from kernels.models.quantity import Values
-from kernels.models.schemes import SCHEMES
-from kernels.models.supports import RING, named
+from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.quantity import Values
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.models.supports import RING, named
 
 OF_SUPPORTS = ("k_n", "c_n", "k_t", "c_t", "mu_s", "position")
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.models.basis import AXES, Basis, alike
-from kernels.models.model import Model
-from kernels.models.outputs import OBSERVED
-from kernels.models.structure_model import model_of
-from kernels.models.supports import RING, ContactKind, Support, named
+from tribosweep.kernels.models.basis import AXES, Basis, alike
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.outputs import OBSERVED
+from tribosweep.kernels.models.structure_model import model_of
+from tribosweep.kernels.models.supports import RING, ContactKind, Support, named
 
 BASE, FORCE, MODE = "base", "force", "mode"
 MOST_SUPPORTS = 64
@@ -352,5 +352,5 @@ class Structure:
 
     @functools.cached_property
     def model(self) -> Model:
-        """The model of its oscillators, which `kernels.simulate` and `kernels.batch.solve` take."""
+        """The model of its oscillators, which `kernels.simulate` and `tribosweep.kernels.batch.solve` take."""
         return model_of(self)

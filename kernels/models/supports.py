@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models.quantity import Quantity
 
 PLANE, TWO_PLANES, RING = "plane", "two planes", "ring"
 OBSTACLES = (PLANE, TWO_PLANES, RING)

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models import links
-from kernels.models.contacts import WallContact
-from kernels.models.model import Model, Rule
-from kernels.models.observables import RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES
-from kernels.models.parameters import EXCITATION, TIME, WEAR_LAW, derive_excitation, derive_time, derive_wear_law
-from kernels.models.quantity import Quantity, Values
-from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
-from kernels.models.schemes import SCHEMES
-from kernels.models.walls import (
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models import links
+from tribosweep.kernels.models.contacts import WallContact
+from tribosweep.kernels.models.model import Model, Rule
+from tribosweep.kernels.models.observables import RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES
+from tribosweep.kernels.models.parameters import EXCITATION, TIME, WEAR_LAW, derive_excitation, derive_time, derive_wear_law
+from tribosweep.kernels.models.quantity import Quantity, Values
+from tribosweep.kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.models.walls import (
     ALONG,
     BUCKLING_OBSERVABLES,
     BUCKLING_PARAMETERS,

@@ -6,12 +6,19 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from kernels.models import arrays as np
-from kernels.models import links
-from kernels.models.contacts import WallContact
-from kernels.models.model import Model, Rule
-from kernels.models.observables import REGIMES, RUBBING_STATISTICS, RUN_OBSERVABLES, WEAR_OBSERVABLES, WORN_OBSERVABLES, statistics_of
-from kernels.models.parameters import (
+from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models import links
+from tribosweep.kernels.models.contacts import WallContact
+from tribosweep.kernels.models.model import Model, Rule
+from tribosweep.kernels.models.observables import (
+    REGIMES,
+    RUBBING_STATISTICS,
+    RUN_OBSERVABLES,
+    WEAR_OBSERVABLES,
+    WORN_OBSERVABLES,
+    statistics_of,
+)
+from tribosweep.kernels.models.parameters import (
     EXCITATION,
     OSCILLATOR,
     TIME,
@@ -21,9 +28,9 @@ from kernels.models.parameters import (
     derive_time,
     derive_wear_law,
 )
-from kernels.models.quantity import Quantity, Values
-from kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
-from kernels.models.schemes import SCHEMES, rubs
+from tribosweep.kernels.models.quantity import Quantity, Values
+from tribosweep.kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
+from tribosweep.kernels.models.schemes import SCHEMES, rubs
 
 CRITERIA = ("included", "excluded")
 WALL_REGIMES = ("no contact", "elastic", "plateau", "softened", "beyond table")

@@ -10,8 +10,8 @@ import math
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import LAYOUT, Array, choice, horner
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import LAYOUT, Array, choice, horner
 
 _TWO_OVER_PI = 2.0 / math.pi
 # Keys are the bytes of a float. pi/2 in three parts whose products with an integer below 2^20 (float32: 2^12) are exact (Cody and Waite

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.numbers import Array, choice
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Tree = TypeVar("_Tree")

@@ -6,8 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernels.models.outputs import OBSERVED
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.models.outputs import OBSERVED
+from tribosweep.kernels.numerics.numbers import Array
 
 
 def bounds(p: dict[str, Any], count: int) -> Array:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.observables.impacts import Shock
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.impacts import Shock
 
 
 class Classes(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 CHATTER = 5  # least number of impacts of a train
 STEP = 0.01

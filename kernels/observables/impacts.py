@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array, by_width, choice
-from kernels.observables.push import Push, Unresolved
+from tribosweep.kernels.numerics.numbers import Array, by_width, choice
+from tribosweep.kernels.observables.push import Push, Unresolved
 
 SUMMED = ("contact_time", "impulse")  # sums of many small numbers, which float32 runs sum in two levels
 OF_DEEPEST = 1e-6

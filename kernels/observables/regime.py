@@ -7,8 +7,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.observables.interval import Interval
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.interval import Interval
 
 
 class Regime(NamedTuple):

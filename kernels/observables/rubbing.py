@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.models.observables import NO_FRICTION
-from kernels.numerics.numbers import Array
-from kernels.observables import regime, slip, wear
-from kernels.observables.interval import Interval
+from tribosweep.kernels.models.observables import NO_FRICTION
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import regime, slip, wear
+from tribosweep.kernels.observables.interval import Interval
 
 
 class Rubbing(NamedTuple):

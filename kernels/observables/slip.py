@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array, by_width
-from kernels.observables.interval import Interval
+from tribosweep.kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.observables.interval import Interval
 
 ROUNDED = (1e-14, 4e-7)  # of the limit of friction, in float64 and in float32
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 SEEN = ("x", "friction_force", "wall_force")  # the quantities, in this order; the last only with a wall
 

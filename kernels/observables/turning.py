@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 
 def with_extremes(before: Array, samples: Array, slope_before: Array, slopes: Array, interval: float) -> Array:

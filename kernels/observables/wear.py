@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 
 def finish(p: dict[str, Any], slip_distance: Array, worn: Array | None = None, dissipated: Array | None = None) -> dict[str, Array]:

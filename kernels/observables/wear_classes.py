@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.models.kwu_epri import CLASSES, KwuEpriLaw, class_of, of_shares
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.models.kwu_epri import CLASSES, KwuEpriLaw, class_of, of_shares
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class WearClasses(NamedTuple):

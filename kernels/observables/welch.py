@@ -8,8 +8,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.models.signals import Signals
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.models.signals import Signals
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Welch(NamedTuple):

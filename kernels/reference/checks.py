@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models import MODELS
-from kernels.models.model import Model
-from kernels.models.quantity import by_name
-from kernels.models.walls import BUCKLING_WALL, CRITERIA, STOP
-from kernels.reference import links, two_masses
-from kernels.reference.case import Case
-from kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_phase, slip_slip_wear_power
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.walls import BUCKLING_WALL, CRITERIA, STOP
+from tribosweep.kernels.reference import links, two_masses
+from tribosweep.kernels.reference.case import Case
+from tribosweep.kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_phase, slip_slip_wear_power
 
 # by the names that cases have
 REFERENCE_MODELS: Mapping[str, Model] = {**MODELS, two_masses.NAME: two_masses.TWO_MASSES}

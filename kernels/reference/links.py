@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kernels.models.quantity import by_name
-from kernels.models.rubbing_mass import RUBBING_MASS
-from kernels.reference.case import Case
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.rubbing_mass import RUBBING_MASS
+from tribosweep.kernels.reference.case import Case
 
 _UNITS = {name: quantity.unit for name, quantity in by_name(RUBBING_MASS.observables).items()}
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.models.basis import Basis
-from kernels.models.quantity import by_name
-from kernels.models.structures import FORCE, Load, Structure
-from kernels.models.supports import Support
-from kernels.reference.case import Case
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.structures import FORCE, Load, Structure
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.reference.case import Case
 
 NAME = "two masses"
 RUBBING, PULLED = "rubbing", "pulled"

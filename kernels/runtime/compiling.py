@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
 
 IN_WORK: list[str] = []  # the programs that are traced or compiled now, in words
 _ended = [0.0]

@@ -32,7 +32,7 @@ def digest(modules: Iterable[str], package: Path = PACKAGE) -> str | None:
     """A hash of all files that some modules reach.
 
     Args:
-        modules: their full names. A folder without Python, as `kernels.native`, counts as a module. package: the folder of the package.
+        modules: their full names. A folder without Python, as `tribosweep.kernels.native`, counts as a module. package: the folder of the package.
 
     Returns:
         The hash; None if it may be of other code than this process runs: a module has no file, or a file was changed or put there after

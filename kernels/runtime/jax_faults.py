@@ -1,4 +1,4 @@
-"""Faults of JAX releases, each with a check: `python -m kernels.runtime.jax_faults NAME` exits with 0 where JAX is right.
+"""Faults of JAX releases, each with a check: `python -m tribosweep.kernels.runtime.jax_faults NAME` exits with 0 where JAX is right.
 
 Releases with a fault that a user could meet are excluded in pyproject.toml (`jax_setup.KNOWN_BAD`). `tribosweep doctor` checks a JAX that
 has not been tested (`problems`); `python -m benchmarks.jax_release` judges a new release. Every check runs in a process of its own, because
@@ -127,8 +127,8 @@ def problems() -> list[str]:
     """
     import jax
 
-    from kernels.runtime import jax_private, program_cache
-    from kernels.runtime.stderr_filter import without_false_alarm
+    from tribosweep.kernels.runtime import jax_private, program_cache
+    from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
 
     version, on_cpu = metadata.version("jax"), jax.default_backend() == "cpu"
     told = []
@@ -157,7 +157,7 @@ def found(name: str) -> str:
         environment |= {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # this process may have most of its memory
     try:
         done = subprocess.run(  # noqa: S603 - this module
-            [sys.executable, "-m", "kernels.runtime.jax_faults", name],
+            [sys.executable, "-m", "tribosweep.kernels.runtime.jax_faults", name],
             env=environment, capture_output=True, text=True, errors="replace", check=False, timeout=LONGEST,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from kernels.runtime.stderr_filter import without_false_alarm
+from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
 
 _STARTED = "jax._src.xla_bridge:backends_are_initialized"
 _CACHE = "jax._src.compilation_cache:_cache"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from kernels.runtime import jax_faults, jax_private, native_library
+from tribosweep.kernels.runtime import jax_faults, jax_private, native_library
 
 # XLA on CPU dispatches the kernels of a `while` one by one unless the loop is smaller than a bound. This higher bound turns the event loop
 # and the step loops into one native function (4 to 40 times faster at the widths used here; jax 0.10.1, 0.10.2, 0.12.0).

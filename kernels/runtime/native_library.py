@@ -26,8 +26,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kernels.runtime import other_program, program_cache
-from kernels.runtime.private_files import PrivateFiles, private
+from tribosweep.kernels.runtime import other_program, program_cache
+from tribosweep.kernels.runtime.private_files import PrivateFiles, private
 
 SWITCH = "TRIBOSWEEP_NATIVE"
 EULER = "tribosweep_euler"  # the name of the function in `native/library.cc`, and of the target that JAX calls

@@ -27,8 +27,8 @@ from typing import Any
 
 import platformdirs
 
-from kernels.runtime import import_closure, jax_private
-from kernels.runtime.private_files import PrivateFiles
+from tribosweep.kernels.runtime import import_closure, jax_private
+from tribosweep.kernels.runtime.private_files import PrivateFiles
 
 WORTH_KEEPING = 0.2  # compile time [s] from which a program is kept; the default of JAX is 1 s
 JAX_VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE")

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.elementary import chord
-from kernels.numerics.fusion import fusion_barrier, traced_once
-from kernels.numerics.numbers import Array, by_width
-from kernels.segments.interface import Anchor, Motion, Point
-from kernels.segments.responses import Responses, lag_area, responses
+from tribosweep.kernels.numerics.elementary import chord
+from tribosweep.kernels.numerics.fusion import fusion_barrier, traced_once
+from tribosweep.kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.segments.interface import Anchor, Motion, Point
+from tribosweep.kernels.segments.responses import Responses, lag_area, responses
 
 _RESONANCE_TERMS = 12
 _SHORT, _AREA_TERMS = 0.5, 18

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array, by_width, horner
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import traced_once
+from tribosweep.kernels.numerics.numbers import Array, by_width, horner
 
 _COSH_SERIES = tuple(1.0 / math.factorial(2 * n) for n in range(9))
 _SINHC_SERIES = tuple(1.0 / math.factorial(2 * n + 1) for n in range(9))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from kernels.numerics.fusion import fusion_barrier, traced_once
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped, over_sines
-from kernels.segments.interface import Point
+from tribosweep.kernels.numerics.fusion import fusion_barrier, traced_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Damped, over_sines
+from tribosweep.kernels.segments.interface import Point
 
 TERMS = 27
 LENGTH = 2.2  # longest stretch over the shortest time scale: the first term left out of the acceleration is 2.2^25 / 25! = 2e-17 of it

@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Course, course, highest, over_sines
-from kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.numerics.fusion import traced_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Course, course, highest, over_sines
+from tribosweep.kernels.segments.interface import Anchor, Motion
 
 TERMS = 22
 STEP = 0.15  # step over the shortest time scale: the truncated terms are below rounding

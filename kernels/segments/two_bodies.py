@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import for_every_lane
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped, over_sines
-from kernels.segments.interface import Anchor
+from tribosweep.kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import for_every_lane
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Damped, over_sines
+from tribosweep.kernels.segments.interface import Anchor
 
 _FORCES = ("f0", "load", "table_scale", "pulse_f0")  # on the first body
 _ACCELERATIONS = ("a0", "tone_a0", "record_scale", "pulse_a0")  # of the base

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.elementary import chord
-from kernels.numerics.numbers import Array
-from kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.numerics.elementary import chord
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.interface import Anchor, Motion
 
 
 class Undamped(NamedTuple):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.elementary import asin, single_swing
-from kernels.numerics.numbers import Array
-from kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.numerics.elementary import asin, single_swing
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.interface import Anchor, Motion
 
 
 class UndampedFloat32(NamedTuple):

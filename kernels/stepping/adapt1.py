@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.stepping import euler
-from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
-from kernels.stepping.step_control import ByFrequency
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping import euler
+from tribosweep.kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
+from tribosweep.kernels.stepping.step_control import ByFrequency
 
 
 def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:

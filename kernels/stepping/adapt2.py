@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, add, evaluate_once
-from kernels.stepping.step_control import ByFrequency
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, add, evaluate_once
+from tribosweep.kernels.stepping.step_control import ByFrequency
 
 
 def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> StepState:

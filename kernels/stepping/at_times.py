@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.models.contacts import WallLaw
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes
-from kernels.observables.impact_classes import Classes
-from kernels.stepping import loop, observe_statistics
-from kernels.stepping.loop import Counted, Even, StepRun, StepSetup
-from kernels.stepping.scheme import Stepper, StepState
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_classes
+from tribosweep.kernels.observables.impact_classes import Classes
+from tribosweep.kernels.stepping import loop, observe_statistics
+from tribosweep.kernels.stepping.loop import Counted, Even, StepRun, StepSetup
+from tribosweep.kernels.stepping.scheme import Stepper, StepState
 
 
 class Reached(NamedTuple):
@@ -52,7 +52,7 @@ def advance(stepper: Stepper, setup: StepSetup, reached: Reached, time: Array) -
 
 
 def sample(setup: StepSetup, reached: Reached, time: Array) -> dict[str, Array]:
-    """The channels (`kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
+    """The channels (`tribosweep.kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
     part = part_of(time, reached.since, _time(setup, reached.run))
     one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
     return {name: one[name] + part * (other[name] - one[name]) for name in one}

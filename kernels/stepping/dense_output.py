@@ -18,8 +18,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
 
 FIFTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # the nodes of `through` and of Boole's rule
 BOOLE = tuple(weight / 90.0 for weight in (7.0, 32.0, 12.0, 32.0, 7.0))

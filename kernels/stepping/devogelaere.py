@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.scheme import Body, External, Stepper, StepState, Trial
 
 
 def start(body: Body, force: Callable[[Array], External], x: Array, v: Array, h: Array) -> StepState:

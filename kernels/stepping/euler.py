@@ -8,8 +8,8 @@ The first acceleration is that of the initial state. For a stuck mass the scheme
 
 from __future__ import annotations
 
-from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.scheme import Body, External, Stepper, StepState, Trial, evaluate_once
 
 
 def step(body: Body, loads: tuple[External, ...], s: StepState, h: Array) -> Trial:

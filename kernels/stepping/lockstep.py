@@ -11,14 +11,14 @@ from typing import Any, TypeAlias, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.excitation.multi_tone import Driven
-from kernels.models.contacts import WallLaw
-from kernels.models.schemes import MOST_STEPS
-from kernels.numerics.numbers import Array
-from kernels.observables import impacts
-from kernels.runtime import jax_setup
-from kernels.stepping import observe_friction, observe_wall, two_level_sums
-from kernels.stepping.loop import (
+from tribosweep.kernels.excitation.multi_tone import Driven
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.schemes import MOST_STEPS
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impacts
+from tribosweep.kernels.runtime import jax_setup
+from tribosweep.kernels.stepping import observe_friction, observe_wall, two_level_sums
+from tribosweep.kernels.stepping.loop import (
     STEPPERS,
     Counted,
     Even,
@@ -34,7 +34,7 @@ from kernels.stepping.loop import (
     turn,
     turned_to,
 )
-from kernels.stepping.scheme import Stepper, StepState
+from tribosweep.kernels.stepping.scheme import Stepper, StepState
 
 Stretch: TypeAlias = tuple[
     Turned, StepState, tuple[impacts.Shock, ...], observe_friction.Few | None

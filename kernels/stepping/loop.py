@@ -11,27 +11,27 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import wall_outcome
-from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
-from kernels.contact.friction_registry import friction_law
-from kernels.contact.links import Links
-from kernels.contact.normal_force import Pressing
-from kernels.contact.wall import MAY_BE_ABSENT, Wall
-from kernels.contact.wall_outcome import WallEnd
-from kernels.excitation.harmonic import Rotation, Turn
-from kernels.excitation.multi_tone import Driven, Excitation, excitation_of
-from kernels.models.contacts import STOP, WallLaw
-from kernels.models.features import FEATURES, UNBOUNDED
-from kernels.models.links import PARAMETERS as LINK_PARAMETERS
-from kernels.models.outputs import NOTHING_ELSE, Asked
-from kernels.models.schemes import MOST_STEPS
-from kernels.models.status import Status
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
-from kernels.numerics.numbers import Array, all_finite, choice, of_type
-from kernels.numerics.tangents import moved_with, with_tangent_of
-from kernels.observables import block_means, impacts, statistics
-from kernels.segments.two_bodies import Centre, relative
-from kernels.stepping import (
+from tribosweep.kernels.contact import wall_outcome
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
+from tribosweep.kernels.contact.friction_registry import friction_law
+from tribosweep.kernels.contact.links import Links
+from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.contact.wall import MAY_BE_ABSENT, Wall
+from tribosweep.kernels.contact.wall_outcome import WallEnd
+from tribosweep.kernels.excitation.harmonic import Rotation, Turn
+from tribosweep.kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from tribosweep.kernels.models.contacts import STOP, WallLaw
+from tribosweep.kernels.models.features import FEATURES, UNBOUNDED
+from tribosweep.kernels.models.links import PARAMETERS as LINK_PARAMETERS
+from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
+from tribosweep.kernels.models.schemes import MOST_STEPS
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, all_finite, choice, of_type
+from tribosweep.kernels.numerics.tangents import moved_with, with_tangent_of
+from tribosweep.kernels.observables import block_means, impacts, statistics
+from tribosweep.kernels.segments.two_bodies import Centre, relative
+from tribosweep.kernels.stepping import (
     dense_output,
     observe_friction,
     observe_links,
@@ -41,14 +41,14 @@ from kernels.stepping import (
     two_level_sums,
     window_bounds,
 )
-from kernels.stepping.adapt1 import ADAPT1
-from kernels.stepping.adapt2 import ADAPT2
-from kernels.stepping.dense_output import Polynomial
-from kernels.stepping.devogelaere import DEVOGELAERE
-from kernels.stepping.euler import EULER
-from kernels.stepping.rk32 import RK32
-from kernels.stepping.rk54 import RK54
-from kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
+from tribosweep.kernels.stepping.adapt1 import ADAPT1
+from tribosweep.kernels.stepping.adapt2 import ADAPT2
+from tribosweep.kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.stepping.devogelaere import DEVOGELAERE
+from tribosweep.kernels.stepping.euler import EULER
+from tribosweep.kernels.stepping.rk32 import RK32
+from tribosweep.kernels.stepping.rk54 import RK54
+from tribosweep.kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
 
 STEPPERS: dict[str, Stepper] = {
     "euler": EULER,

@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.models.schemes import MOST_STEPS
-from kernels.numerics.numbers import Array
-from kernels.runtime.native_library import EULER
-from kernels.stepping.lockstep import ends_of_window
-from kernels.stepping.loop import STEPPERS, Counted, Even, begin, finish, prepare
-from kernels.stepping.observe_friction import Tally
+from tribosweep.kernels.models.schemes import MOST_STEPS
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.runtime.native_library import EULER
+from tribosweep.kernels.stepping.lockstep import ends_of_window
+from tribosweep.kernels.stepping.loop import STEPPERS, Counted, Even, begin, finish, prepare
+from tribosweep.kernels.stepping.observe_friction import Tally
 
 
 def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:

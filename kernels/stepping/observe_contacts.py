@@ -13,17 +13,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
-from kernels.models.outputs import OBSERVED
-from kernels.models.supports import RETURN_MAPPING, RING, named
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array, choice, of_type
-from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
-from kernels.observables import impacts
-from kernels.observables.impacts import Visit
-from kernels.stepping import dense_output
-from kernels.stepping.observe_wall import WindowPart
-from kernels.stepping.structure_course import Course
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
+from tribosweep.kernels.models.outputs import OBSERVED
+from tribosweep.kernels.models.supports import RETURN_MAPPING, RING, named
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, choice, of_type
+from tribosweep.kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
+from tribosweep.kernels.observables import impacts
+from tribosweep.kernels.observables.impacts import Visit
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.structure_course import Course
 
 
 class ContactSums(NamedTuple):

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
-from kernels.contact.grip import UNMOVED, Grip
-from kernels.contact.penalised import SLIP_SPEED_FLOOR
-from kernels.numerics.numbers import Array, choice
-from kernels.numerics.tangents import moved_with
-from kernels.observables import regime, rubbing, slip
-from kernels.observables.interval import Interval
-from kernels.stepping import dense_output
-from kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
+from tribosweep.kernels.contact.grip import UNMOVED, Grip
+from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import moved_with
+from tribosweep.kernels.observables import regime, rubbing, slip
+from tribosweep.kernels.observables.interval import Interval
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.dense_output import Polynomial
 
 BASE = 256.0  # three counts below BASE fit in one whole number of 24 bits, which float32 holds exactly
 MOST = int(BASE) - 1  # largest number of steps that `Few` can count

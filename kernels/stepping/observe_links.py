@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.link_law import Travel
-from kernels.contact.links import LinkMemory
-from kernels.contact.path import Path
-from kernels.numerics.numbers import Array
-from kernels.stepping import dense_output
-from kernels.stepping.observe_wall import WindowPart
-from kernels.stepping.scheme import Body, StepState
+from tribosweep.kernels.contact.link_law import Travel
+from tribosweep.kernels.contact.links import LinkMemory
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.scheme import Body, StepState
 
 
 class LinkSums(NamedTuple):

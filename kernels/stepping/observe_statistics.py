@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.observables import block_means, statistics
-from kernels.stepping import dense_output
-from kernels.stepping.dense_output import Polynomial
-from kernels.stepping.scheme import Body, External, StepState
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import block_means, statistics
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.stepping.scheme import Body, External, StepState
 
 
 class Watched(NamedTuple):

@@ -7,16 +7,25 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernels.models.supports import named
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.numerics.tangents import moved_with
-from kernels.stepping import dense_output, observe_contacts, structure_saltation
-from kernels.stepping.observe_wall import WindowPart
-from kernels.stepping.scheme import StepState, Trial
-from kernels.stepping.structure import Acting, Structure, summed, summed_squares, times
-from kernels.stepping.structure_course import Course
-from kernels.stepping.structure_run import PointSums, Seen, StructureRun, StructureSetup, StructureSums, Work, initial, touches_of
+from tribosweep.kernels.models.supports import named
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.tangents import moved_with
+from tribosweep.kernels.stepping import dense_output, observe_contacts, structure_saltation
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.scheme import StepState, Trial
+from tribosweep.kernels.stepping.structure import Acting, Structure, summed, summed_squares, times
+from tribosweep.kernels.stepping.structure_course import Course
+from tribosweep.kernels.stepping.structure_run import (
+    PointSums,
+    Seen,
+    StructureRun,
+    StructureSetup,
+    StructureSums,
+    Work,
+    initial,
+    touches_of,
+)
 
 
 def _braking(setup: StructureSetup, v: Array, stored: bool = False) -> Array:

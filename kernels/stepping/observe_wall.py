@@ -11,14 +11,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.wall import Crush, Wall
-from kernels.numerics.numbers import Array, choice
-from kernels.numerics.tangents import with_tangent_of
-from kernels.observables import impacts
-from kernels.observables.push import Push, Unresolved, Within
-from kernels.stepping import dense_output, saltation
-from kernels.stepping.dense_output import Polynomial
-from kernels.stepping.scheme import Body, StepState
+from tribosweep.kernels.contact.wall import Crush, Wall
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import with_tangent_of
+from tribosweep.kernels.observables import impacts
+from tribosweep.kernels.observables.push import Push, Unresolved, Within
+from tribosweep.kernels.stepping import dense_output, saltation
+from tribosweep.kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.stepping.scheme import Body, StepState
 
 
 class WindowPart(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.stepping.runge_kutta import Tableau
-from kernels.stepping.scheme import Stepper, evaluate_once
-from kernels.stepping.step_control import ByError
+from tribosweep.kernels.stepping.runge_kutta import Tableau
+from tribosweep.kernels.stepping.scheme import Stepper, evaluate_once
+from tribosweep.kernels.stepping.step_control import ByError
 
 TABLEAU = Tableau(
     nodes=(1 / 2, 3 / 4, 1.0),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Body, External, StepState, Trial
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.scheme import Body, External, StepState, Trial
 
 
 @dataclass(frozen=True, slots=True)

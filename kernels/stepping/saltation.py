@@ -20,11 +20,11 @@ import operator
 
 import jax.numpy as jnp
 
-from kernels.contact.friction_law import SupportStep
-from kernels.contact.wall import Crush, Wall
-from kernels.numerics.numbers import Array, choice
-from kernels.numerics.tangents import moved_with, only_tangent
-from kernels.stepping.scheme import Body, Stepper, StepState
+from tribosweep.kernels.contact.friction_law import SupportStep
+from tribosweep.kernels.contact.wall import Crush, Wall
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import moved_with, only_tangent
+from tribosweep.kernels.stepping.scheme import Body, Stepper, StepState
 
 
 def kicked(stepper: Stepper, state: StepState, change: Array) -> StepState:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, cast
 
-from kernels.contact.friction_law import FrictionLaw
-from kernels.contact.links import Links
-from kernels.contact.wall import Crush, Wall, new_crush
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.contact.friction_law import FrictionLaw
+from tribosweep.kernels.contact.links import Links
+from tribosweep.kernels.contact.wall import Crush, Wall, new_crush
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Memory(NamedTuple):

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 _Run = TypeVar("_Run")
 _MATRICES = ("shapes", "coupling", "vectors", "points", "bank")  # these have no axis of lanes unless the lanes differ in them

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.stepping.scheme import Limits, StepVerdict
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.scheme import Limits, StepVerdict
 
 POINTS_PER_PERIOD = 50.0
 SHORTER = 0.75

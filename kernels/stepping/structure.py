@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
-from kernels.excitation.harmonic import Rotation
-from kernels.excitation.table import TabledForce
-from kernels.models.structures import StructureKey
-from kernels.models.supports import RING, named
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.observables.slip import holds_to
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
+from tribosweep.kernels.excitation.harmonic import Rotation
+from tribosweep.kernels.excitation.table import TabledForce
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.models.supports import RING, named
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables.slip import holds_to
 
 Touches = tuple[Touch, ...]
 # Products of matrices and lists of lanes are written out term by term up to this number of terms. That reaches the speed of the vector

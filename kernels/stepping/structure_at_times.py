@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import Touch, size
-from kernels.models.supports import named
-from kernels.numerics.numbers import Array
-from kernels.observables import impact_classes
-from kernels.observables.impact_classes import Classes
-from kernels.stepping import structure_loop
-from kernels.stepping.at_times import part_of
-from kernels.stepping.scheme import Stepper, StepState
-from kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
+from tribosweep.kernels.contact.impact_sliding import Touch, size
+from tribosweep.kernels.models.supports import named
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impact_classes
+from tribosweep.kernels.observables.impact_classes import Classes
+from tribosweep.kernels.stepping import structure_loop
+from tribosweep.kernels.stepping.at_times import part_of
+from tribosweep.kernels.stepping.scheme import Stepper, StepState
+from tribosweep.kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
 
 
 class Impacts(NamedTuple):
@@ -83,7 +83,7 @@ def _of_supports(state: StepState, name: str) -> Array:
 
 
 def sample(setup: StructureSetup, reached: Reached, time: Array) -> dict[str, Array]:
-    """The channels (`kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
+    """The channels (`tribosweep.kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
     part = part_of(time, reached.since, _time(setup, reached.run))
     one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
     return {name: one[name] + part * (other[name] - one[name]) for name in one}

@@ -14,17 +14,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact import contact_phases
-from kernels.contact.contact_phases import Margins
-from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
-from kernels.models.supports import RING
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array, choice
-from kernels.numerics.tangents import only_tangent
-from kernels.stepping import dense_output
-from kernels.stepping.dense_output import Polynomial
-from kernels.stepping.scheme import StepState
-from kernels.stepping.structure import Structure
+from tribosweep.kernels.contact import contact_phases
+from tribosweep.kernels.contact.contact_phases import Margins
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
+from tribosweep.kernels.models.supports import RING
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import only_tangent
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.stepping.scheme import StepState
+from tribosweep.kernels.stepping.structure import Structure
 
 _SECANTS = 7  # by the Illinois rule; the chord through the last two follows
 _LEAST = 1e-7  # of a step: a change at its beginning comes then, so that time goes on

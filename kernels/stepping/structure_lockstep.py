@@ -11,22 +11,22 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.excitation.harmonic import Rotation, Turn
-from kernels.models.schemes import MOST_STEPS
-from kernels.models.structures import StructureKey
-from kernels.numerics.elementary import chord
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.stepping import observe_contacts
-from kernels.stepping.euler import EULER
-from kernels.stepping.loop import CHUNK, STEPPERS
-from kernels.stepping.observe_structure import observe, see, works
-from kernels.stepping.observe_wall import WindowPart
-from kernels.stepping.scheme import Stepper, StepState, Trial
-from kernels.stepping.side_by_side import side_by_side
-from kernels.stepping.structure import times
-from kernels.stepping.structure_loop import alike, begin, closed, finish, parts_of, prepare, started
-from kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums, touches_of
+from tribosweep.kernels.excitation.harmonic import Rotation, Turn
+from tribosweep.kernels.models.schemes import MOST_STEPS
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.numerics.elementary import chord
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping import observe_contacts
+from tribosweep.kernels.stepping.euler import EULER
+from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS
+from tribosweep.kernels.stepping.observe_structure import observe, see, works
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.scheme import Stepper, StepState, Trial
+from tribosweep.kernels.stepping.side_by_side import side_by_side
+from tribosweep.kernels.stepping.structure import times
+from tribosweep.kernels.stepping.structure_loop import alike, begin, closed, finish, parts_of, prepare, started
+from tribosweep.kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums, touches_of
 
 _INSIDE, _OUTSIDE = "inside", "outside"
 

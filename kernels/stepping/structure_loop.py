@@ -8,15 +8,15 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import anew, size
-from kernels.models.features import UNBOUNDED
-from kernels.models.schemes import MOST_STEPS
-from kernels.models.status import Status
-from kernels.models.structures import StructureKey
-from kernels.numerics.fusion import decide
-from kernels.numerics.numbers import Array, all_finite, by_width, of_type
-from kernels.numerics.tangents import moved_with
-from kernels.stepping import (
+from tribosweep.kernels.contact.impact_sliding import anew, size
+from tribosweep.kernels.models.features import UNBOUNDED
+from tribosweep.kernels.models.schemes import MOST_STEPS
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.numerics.fusion import decide
+from tribosweep.kernels.numerics.numbers import Array, all_finite, by_width, of_type
+from tribosweep.kernels.numerics.tangents import moved_with
+from tribosweep.kernels.stepping import (
     dense_output,
     observe_contacts,
     saltation,
@@ -25,13 +25,13 @@ from kernels.stepping import (
     structure_saltation,
     window_bounds,
 )
-from kernels.stepping.loop import CHUNK, STEPPERS, steps
-from kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, see, with_added
-from kernels.stepping.observe_wall import WindowPart
-from kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
-from kernels.stepping.side_by_side import side_by_side
-from kernels.stepping.structure import build, of_row
-from kernels.stepping.structure_run import (
+from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS, steps
+from tribosweep.kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, see, with_added
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
+from tribosweep.kernels.stepping.side_by_side import side_by_side
+from tribosweep.kernels.stepping.structure import build, of_row
+from tribosweep.kernels.stepping.structure_run import (
     Counted,
     Plan,
     PointSums,

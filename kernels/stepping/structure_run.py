@@ -6,14 +6,14 @@ from typing import Any, NamedTuple, cast
 
 import jax.numpy as jnp
 
-from kernels.contact.impact_sliding import Touch
-from kernels.models.basis import AXES
-from kernels.models.structures import StructureKey
-from kernels.models.supports import named
-from kernels.numerics.numbers import Array
-from kernels.stepping.observe_contacts import ContactSums
-from kernels.stepping.scheme import Limits, StepState
-from kernels.stepping.structure import Loads, Structure
+from tribosweep.kernels.contact.impact_sliding import Touch
+from tribosweep.kernels.models.basis import AXES
+from tribosweep.kernels.models.structures import StructureKey
+from tribosweep.kernels.models.supports import named
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping.observe_contacts import ContactSums
+from tribosweep.kernels.stepping.scheme import Limits, StepState
+from tribosweep.kernels.stepping.structure import Loads, Structure
 
 
 class StructureSetup(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from kernels.contact.contact_phases import margins
-from kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, size
-from kernels.models.supports import PLANE, RETURN_MAPPING, RING
-from kernels.numerics.numbers import Array, choice
-from kernels.numerics.tangents import only_tangent, with_tangent_of
-from kernels.stepping.structure import Structure, spread, turned
+from tribosweep.kernels.contact.contact_phases import margins
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, size
+from tribosweep.kernels.models.supports import PLANE, RETURN_MAPPING, RING
+from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import only_tangent, with_tangent_of
+from tribosweep.kernels.stepping.structure import Structure, spread, turned
 
 # of a group of G supports at the start and at the end of a step: velocity [m/s] and acceleration [m/s^2] along its axes, (G,) each
 Ends = tuple[tuple[Vector, Vector], tuple[Vector, Vector]]

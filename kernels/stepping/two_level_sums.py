@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.observables import impacts
-from kernels.stepping import observe_friction
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.observables import impacts
+from tribosweep.kernels.stepping import observe_friction
 
 FRICTION = ("distance", "drift", "stuck_time", "wear", "friction")
 _Shocks: TypeAlias = tuple[impacts.Shock, ...]

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kernels.numerics.numbers import Array
-from kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
 
 
 def begins_at(place: Array) -> Array:

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import STEADY
-from sweep.analysis.run_rows import KINDS, fixed_parameters, have_results, varies
-from sweep.analysis.run_state import model_of, state_of
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.sweep.analysis.run_rows import KINDS, fixed_parameters, have_results, varies
+from tribosweep.sweep.analysis.run_state import model_of, state_of
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 STARTS = ("x0", "v0")  # several starts show steady motions that coexist
 APERIODIC = 0
@@ -132,10 +132,10 @@ def choose_observable(model: Model, given: Sequence[str], y: str, problems: list
 def known_bifurcations(drawn: Bifurcation) -> dict[str, float]:
     """Values of a0 [m/s^2] where the period-1 motion of a ball bouncing on a rigid table begins and where its period doubles.
 
-    Empty if the run is not of that case. Source: `kernels.reference.bouncing_ball`.
+    Empty if the run is not of that case. Source: `tribosweep.kernels.reference.bouncing_ball`.
     """
-    from kernels.reference import bouncing_ball
-    from kernels.reference.closed_forms import damped_impact
+    from tribosweep.kernels.reference import bouncing_ball
+    from tribosweep.kernels.reference.closed_forms import damped_impact
 
     if drawn.model.name != "stop" or drawn.x.name != "a0":
         return {}

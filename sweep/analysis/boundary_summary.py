@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweep.design.boundary import Boundary
-from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, FAILED_SIDES, WIDTH, read_boundaries
-from sweep.execution.adaptive.boundary_tracing import boundary_design
-from sweep.execution.directory import RunDirectory
-from sweep.study.load import load
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, FAILED_SIDES, WIDTH, read_boundaries
+from tribosweep.sweep.execution.adaptive.boundary_tracing import boundary_design
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.study.load import load
 
 
 @dataclass(frozen=True, slots=True)

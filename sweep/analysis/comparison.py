@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.design.axis import SCHEME
-from sweep.execution.directory import flatten
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.execution.directory import flatten
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ def places(one: pd.Series[Any], other: pd.Series[Any]) -> tuple[np.ndarray, np.n
 
 
 def differences(rows: pd.DataFrame, quantities: Sequence[Quantity], keys: Sequence[str]) -> pd.DataFrame:
-    """How much the observables of joined rows differ, one row per observable; see `sweep.api.comparing.Comparison`."""
+    """How much the observables of joined rows differ, one row per observable; see `tribosweep.sweep.api.comparing.Comparison`."""
     import pandas as pd
 
     found = []

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.run_state import study_table, varies
-from sweep.design.axis import SCHEME
-from sweep.design.refinement import divisor_of, refined_by
-from sweep.execution.adaptive.convergence_table import relative
-from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.refinement import convergence_design
-from sweep.execution.adaptive.step_halving import empty_history
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.units import raised
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.run_state import study_table, varies
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.refinement import divisor_of, refined_by
+from tribosweep.sweep.execution.adaptive.convergence_table import relative
+from tribosweep.sweep.execution.adaptive.history import read_levels
+from tribosweep.sweep.execution.adaptive.refinement import convergence_design
+from tribosweep.sweep.execution.adaptive.step_halving import empty_history
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.units import raised
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 MOST = 8  # largest number of curves that can be told apart
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity
-from sweep.analysis.map_areas import NOTHING, choose_shade, require_shade
-from sweep.analysis.run_rows import RunRows, as_text, is_numeric, read_rows
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.map_areas import NOTHING, choose_shade, require_shade
+from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric, read_rows
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 MOST = 8  # lines
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.runtime import program_cache
-from kernels.runtime.compiling import compiling
+from tribosweep.kernels.runtime import program_cache
+from tribosweep.kernels.runtime.compiling import compiling
 
 Columns = Mapping[str, np.ndarray]
 Shared = Callable[[np.ndarray], tuple[Columns, Any]]
@@ -32,7 +32,7 @@ def compiled(run: Callable[..., dict[str, Any]], place: Place, observables: tupl
     """
     import jax
 
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     jax_setup.prepare()
     program_cache.use()
@@ -52,7 +52,7 @@ def compiled_values(run: Callable[[dict[str, Any]], dict[str, Any]], place: Plac
     """Compile a program as `compiled` does, but without derivatives: it is shorter, and its lanes do not wait for each other's events."""
     import jax
 
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     jax_setup.prepare()
     program_cache.use()

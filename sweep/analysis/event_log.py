@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.schemes import EXACT, STEADY
-from sweep.design.points import Points, by_scheme
-from sweep.execution.directory import RunDirectory
-from sweep.execution.record_bank import record_of_row
-from sweep.io.atomic import make_folders, write_whole
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.capabilities import EVENTS, IMPACTS, problems_of
-from sweep.study.config import Config
-from sweep.study.load import load
-from sweep.study.rules import check_fixed
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.sweep.design.points import Points, by_scheme
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.record_bank import record_of_row
+from tribosweep.sweep.io.atomic import make_folders, write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.capabilities import EVENTS, IMPACTS, problems_of
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
+from tribosweep.sweep.study.rules import check_fixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,8 +86,8 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
         most: number of events of a point after which its events may end; impacts are those of the whole run.
 
     Returns:
-        One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`, of a structure those of
-        `kernels.structure_history.IMPACT_COLUMNS`.
+        One row per event: `point`, and the columns of `tribosweep.kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`, of a structure those of
+        `tribosweep.kernels.structure_history.IMPACT_COLUMNS`.
 
     Raises:
         ConfigError: see `parameters_of`; or impacts of a model without a wall, events of a structure, or points that the scheme exact
@@ -95,7 +95,7 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
     """
     import pandas as pd
 
-    from kernels import time_history
+    from tribosweep.kernels import time_history
 
     rows = [parameters_of(config, point, IMPACTS if impacts else EVENTS) for point in points]
     if config.model.structure is not None:
@@ -117,7 +117,7 @@ def _impacts_of_structures(config: Config, points: list[int], given: list[dict[s
     """The impacts of some points of a structure, by the schemes of their rows, which have the parameters `given`; see `events_of`."""
     import pandas as pd
 
-    from kernels import structure_history
+    from tribosweep.kernels import structure_history
 
     structure = config.model.structure
     if not structure.supports:

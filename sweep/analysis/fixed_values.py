@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.models import TIME, Model
-from kernels.models.quantity import by_name
-from sweep.design.axis import SCHEME
+from tribosweep.kernels.models import TIME, Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.design.axis import SCHEME
 
 
 def value_in_words(value: Any) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.group_numbers import (
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.group_numbers import (
     Frequencies,
     Groups,
     Interval,
@@ -21,21 +21,21 @@ from sweep.analysis.group_numbers import (
     means_of,
     quantiles_of,
 )
-from sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
-from sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
-from sweep.analysis.map_places import CHANCE_AREAS
-from sweep.analysis.regime_map import GRID, OF_CHANCE, RegimeMap, map_of, read_map, spread_over
-from sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
-from sweep.analysis.run_state import model_of, state_of
-from sweep.analysis.supports import with_entries
-from sweep.analysis.theory import read_measured
-from sweep.design.axis import SCHEME
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.capabilities import BOUNDARY
-from sweep.study.event import Event, named_in, outcome_in, read_events, values_in
+from tribosweep.sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
+from tribosweep.sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
+from tribosweep.sweep.analysis.map_places import CHANCE_AREAS
+from tribosweep.sweep.analysis.regime_map import GRID, OF_CHANCE, RegimeMap, map_of, read_map, spread_over
+from tribosweep.sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
+from tribosweep.sweep.analysis.run_state import model_of, state_of
+from tribosweep.sweep.analysis.supports import with_entries
+from tribosweep.sweep.analysis.theory import read_measured
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.capabilities import BOUNDARY
+from tribosweep.sweep.study.event import Event, named_in, outcome_in, read_events, values_in
 
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"
 OF_NUMBERS = (MEAN, STD, QUANTILE)  # statistics of the shaded observable

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.sensitivity.uncertainty import order_statistics
-from sweep.study.event import share_interval
+from tribosweep.sweep.analysis.sensitivity.uncertainty import order_statistics
+from tribosweep.sweep.study.event import share_interval
 
 
 @dataclass(frozen=True, slots=True)

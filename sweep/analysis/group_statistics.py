@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, means_of, moments_of, quantiles_of
-from sweep.analysis.run_rows import have_results, varying_of
-from sweep.analysis.run_state import model_of, shown_table, state_of
-from sweep.design.axis import SCHEME
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.execution.parquet import WORDS, column, described
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.capabilities import BOUNDARY, CONVERGENCE
-from sweep.study.draws import DRAWS
-from sweep.study.event import Comparison, Event, named_in, numbers_of, outcome_in, read_events, values_in
-from sweep.study.posterior import POSTERIOR, is_crossed
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, means_of, moments_of, quantiles_of
+from tribosweep.sweep.analysis.run_rows import have_results, varying_of
+from tribosweep.sweep.analysis.run_state import model_of, shown_table, state_of
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.parquet import WORDS, column, described
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
+from tribosweep.sweep.study.draws import DRAWS
+from tribosweep.sweep.study.event import Comparison, Event, named_in, numbers_of, outcome_in, read_events, values_in
+from tribosweep.sweep.study.posterior import POSTERIOR, is_crossed
 
 if TYPE_CHECKING:
     import pyarrow as pa

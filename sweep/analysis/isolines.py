@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.analysis.regime_map import OF_CHANCE, IsoLine, RegimeMap
-from sweep.execution.parquet import WORDS, column, described
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.analysis.regime_map import OF_CHANCE, IsoLine, RegimeMap
+from tribosweep.sweep.execution.parquet import WORDS, column, described
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from kernels.models.supports import named
-from sweep.analysis.run_rows import KINDS, RunRows, have_results
-from sweep.analysis.signals import signals_of
-from sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.execution.parquet import ENTRIES
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.capabilities import BOUNDARY, KEYS_OF_ASKED
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analysis.run_rows import KINDS, RunRows, have_results
+from tribosweep.sweep.analysis.signals import signals_of
+from tribosweep.sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.parquet import ENTRIES
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.capabilities import BOUNDARY, KEYS_OF_ASKED
 
 if TYPE_CHECKING:
     import pyarrow as pa

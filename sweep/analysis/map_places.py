@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from sweep.analysis.regime_map import RegimeMap
+    from tribosweep.sweep.analysis.regime_map import RegimeMap
 
 CHANCE_AREAS = "chance"  # areas of a map of chances: never, sometimes, always
 MOST_TRIANGLED = 200_000  # scattered rows; more are so close to each other that the nearest one shades a pixel

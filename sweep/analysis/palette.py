@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sweep.analysis.map_areas import FAILED, MISSING, VOID
+from tribosweep.sweep.analysis.map_areas import FAILED, MISSING, VOID
 
 FLAT = {"stick": "#e4e2dd", "stick-slip": "#8dbde0", "slip-slip": "#d9853b"}
 EMPTY = {FAILED: ("failed", "#ffffff"), MISSING: ("not computed", "#f7f7f7"), VOID: ("did not happen", "#ffffff")}

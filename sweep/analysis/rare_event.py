@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.run_state import state_of
-from sweep.design.subset_simulation import SUBSET, SubsetSimulation
-from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.levels_table import goal_of, in_unit, level_rows
-from sweep.execution.adaptive.subset_simulation import (
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.design.subset_simulation import SUBSET, SubsetSimulation
+from tribosweep.sweep.execution.adaptive.history import read_levels
+from tribosweep.sweep.execution.adaptive.levels_table import goal_of, in_unit, level_rows
+from tribosweep.sweep.execution.adaptive.subset_simulation import (
     ALL_LEVELS,
     GOING,
     REACHED,
@@ -26,12 +26,12 @@ from sweep.execution.adaptive.subset_simulation import (
     empty_history,
     subset_design,
 )
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.text import exactly
-from sweep.study.config import Config
-from sweep.study.event import share_interval
-from sweep.study.load import load
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import exactly
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.event import share_interval
+from tribosweep.sweep.study.load import load
 
 CURVE_POINTS = 24  # of each level
 FEW_FAMILIES = 10

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity
-from sweep.analysis.map_areas import MISSING, VOID, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of, sought_in
-from sweep.analysis.run_rows import RunRows, read_rows
-from sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.map_areas import MISSING, VOID, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of, sought_in
+from tribosweep.sweep.analysis.run_rows import RunRows, read_rows
+from tribosweep.sweep.analysis.theory import BoundaryLine, known_boundaries, read_measured
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 GRID = "grid"
 MOST_EMPTY = 100  # places of a grid that is not complete for each row

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernels.models import Model
-from kernels.models.structure_idle import idle
-from kernels.models.supports import named
-from sweep.analysis.run_state import model_of
-from sweep.execution.dataset import Dataset
-from sweep.io.tables import is_list
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.structure_idle import idle
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analysis.run_state import model_of
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.io.tables import is_list
 
 DEEP = 0.01  # m: a contact worn deeper than this has another geometry, and other forces, than the model
 DEPTHS = ("wear_depth", "wear_depth_edf_mz", "scar_depth")

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import STEADY
-from kernels.models.status import RESULTS
-from sweep.analysis.run_state import model_of, shown_table, state_of
-from sweep.analysis.supports import add_entries, lists_of, with_entries
-from sweep.design.axis import SCHEME
-from sweep.design.sensitivity import SAMPLERS
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.capabilities import CONVERGENCE
-from sweep.study.comparison import limit_in
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.analysis.run_state import model_of, shown_table, state_of
+from tribosweep.sweep.analysis.supports import add_entries, lists_of, with_entries
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.capabilities import CONVERGENCE
+from tribosweep.sweep.study.comparison import limit_in
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,24 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import MODELS, TIME, Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import RESULTS
-from kernels.models.supports import SUPPORT, SUPPORT_OBSERVABLES
-from sweep.design.axis import DRAW, RECORD, SCHEME
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory, count_failed, total_statuses, total_words
-from sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
-from sweep.execution.lock import describe_writer, holders
-from sweep.execution.shard_check import expected_by, inspect_shards
-from sweep.io.errors import ConfigError, Problem
-from sweep.study import structures
-from sweep.study.capabilities import BOUNDARY, CONVERGENCE
-from sweep.study.excitation import model_with
-from sweep.study.load import load
-from sweep.study.schema import TIME_KEYS
+from tribosweep.kernels.models import MODELS, TIME, Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.kernels.models.supports import SUPPORT, SUPPORT_OBSERVABLES
+from tribosweep.sweep.design.axis import DRAW, RECORD, SCHEME
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory, count_failed, total_statuses, total_words
+from tribosweep.sweep.execution.job import COMPILING, COMPUTING, ENCODING, TOTAL, WAITING, WRITING
+from tribosweep.sweep.execution.lock import describe_writer, holders
+from tribosweep.sweep.execution.shard_check import expected_by, inspect_shards
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study import structures
+from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
+from tribosweep.sweep.study.excitation import model_with
+from tribosweep.sweep.study.load import load
+from tribosweep.sweep.study.schema import TIME_KEYS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,8 +111,8 @@ def failed_rows(path: Path, most: int | None) -> pa.Table:
 
 def settled_points(path: Path) -> int:
     """The number of points that an incomplete convergence study refines no further."""
-    from sweep.execution.adaptive.history import read_levels
-    from sweep.execution.adaptive.step_halving import empty_history
+    from tribosweep.sweep.execution.adaptive.history import read_levels
+    from tribosweep.sweep.execution.adaptive.step_halving import empty_history
 
     directory = RunDirectory(path)
     config = load(directory.read_document())
@@ -125,7 +125,7 @@ def study_table(path: Path) -> pa.Table | None:
     Raises:
         ConfigError: there is no run, or its design is no convergence study.
     """
-    from sweep.execution.adaptive.convergence_table import read_table
+    from tribosweep.sweep.execution.adaptive.convergence_table import read_table
 
     state = state_of(path)
     if state["design"] != CONVERGENCE:
@@ -217,7 +217,7 @@ def shown_table(cell: list[float] | None) -> str | None:
 
 def count_unsettled(table: pa.Table) -> int:
     """The number of points of a convergence study that neither settled nor failed."""
-    from sweep.execution.adaptive.convergence_table import NOT_SETTLED
+    from tribosweep.sweep.execution.adaptive.convergence_table import NOT_SETTLED
 
     return Counter(table.column("verdict").to_pylist())[NOT_SETTLED]
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import by_name
-from sweep.analysis.fixed_values import value_in_words
-from sweep.analysis.group_statistics import group
-from sweep.analysis.run_rows import as_text, have_results, slice_at, varying_of
-from sweep.analysis.run_state import model_of, state_of
-from sweep.design.axis import DRAW, RECORD, SCHEME
-from sweep.execution.dataset import Dataset
-from sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES, POINT, STATUS
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis.fixed_values import value_in_words
+from tribosweep.sweep.analysis.group_statistics import group
+from tribosweep.sweep.analysis.run_rows import as_text, have_results, slice_at, varying_of
+from tribosweep.sweep.analysis.run_state import model_of, state_of
+from tribosweep.sweep.design.axis import DRAW, RECORD, SCHEME
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES, POINT, STATUS
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import pandas as pd

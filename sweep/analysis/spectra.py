@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models.schemes import EXACT
-from sweep.analysis import event_log
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.compatible_channels import CompatibleChannels
-from sweep.excitation.intensity import intensities
-from sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
-from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
-from sweep.execution.record_bank import record_of_row
-from sweep.io import tables
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.capabilities import FLOOR
-from sweep.study.excitation import Excitation, channels_of
-from sweep.study.rules import check_fixed
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.sweep.analysis import event_log
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
+from tribosweep.sweep.excitation.intensity import intensities
+from tribosweep.sweep.excitation.records import ACCELERATION, TIME, Recorded, read_record
+from tribosweep.sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum, response_spectrum
+from tribosweep.sweep.execution.record_bank import record_of_row
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.capabilities import FLOOR
+from tribosweep.sweep.study.excitation import Excitation, channels_of
+from tribosweep.sweep.study.rules import check_fixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Spectra:
         source: the study, or the first file.
         names: of the R records or draws.
         spectrum: their peaks, (R, P), at P frequencies.
-        measures: name -> (R,) intensities: pga, pgv, arias, cav, and Sa at single periods (`sweep.excitation.intensity`).
+        measures: name -> (R,) intensities: pga, pgv, arias, cav, and Sa at single periods (`tribosweep.sweep.excitation.intensity`).
         random: whether the records are random draws.
         target: (R, P) Sa [m/s^2] that random draws shall have at this damping, NaN where it is not met; None for no target.
         missed: names of the draws that do not come within the tolerance of their target; they have no spectrum.
@@ -143,7 +143,7 @@ def read_spectra(
 
 def of_responses(path: Path, points: Sequence[int], highest: float) -> list[tuple[str, np.ndarray, float]]:
     """Name, total acceleration [m/s^2] and step [s] of points' responses, by the exact engine, for frequencies up to `highest` [Hz]."""
-    from kernels.time_history import total_acceleration
+    from tribosweep.kernels.time_history import total_acceleration
 
     config = event_log.read_study(path)
     found = []

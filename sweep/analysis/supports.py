@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.supports import named
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import pyarrow as pa

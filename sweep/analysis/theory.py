@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.features import DRIVES
-from kernels.models.links import LINKS
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity
-from sweep.design.axis import DRAW, RECORD
-from sweep.execution.adaptive.chances import END_OF_INTERVAL
-from sweep.execution.dataset import read_table
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.features import DRIVES
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.execution.adaptive.chances import END_OF_INTERVAL
+from tribosweep.sweep.execution.dataset import read_table
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 ETA_AXES = {"a0", "mu", "g", "m"}
 DEN_HARTOG_AXES = ETA_AXES | {"omega", "k"}
@@ -134,7 +134,7 @@ def known_levels(model: Model, x: str, y: str, fixed: Values, steady: bool) -> I
         model: of the map. x, y: its axes. fixed: values that the study sets for all rows; other parameters have their defaults.
         steady: whether the rows are steady motions.
     """
-    from kernels.reference.closed_forms import ETA_STAR
+    from tribosweep.kernels.reference.closed_forms import ETA_STAR
 
     given = {name: value for name, value in fixed.items() if name not in (x, y)}
     if model.structure is not None or is_driven(model, given):
@@ -227,7 +227,7 @@ def read_measured(path: Path, x: str, y: str) -> tuple[BoundaryLine, ...]:
     """
     import pyarrow as pa
 
-    from sweep.execution.adaptive.boundary_table import KINDS
+    from tribosweep.sweep.execution.adaptive.boundary_table import KINDS
 
     file = path / MEASURED
     if not file.exists():

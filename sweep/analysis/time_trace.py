@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, STEADY
-from kernels.models.supports import named
-from sweep.analysis.event_log import POINT, given_of, scheme_of
-from sweep.analysis.supports import require_support
-from sweep.execution.record_bank import record_of_row
-from sweep.execution.shard import solve_points
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
-from sweep.study.rules import check_fixed
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analysis.event_log import POINT, given_of, scheme_of
+from tribosweep.sweep.analysis.supports import require_support
+from tribosweep.sweep.execution.record_bank import record_of_row
+from tribosweep.sweep.execution.shard import solve_points
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.rules import check_fixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ class Clearance:
     """A support as it is drawn.
 
     Attributes:
-        name: of the support. obstacle: one of `kernels.models.supports.OBSTACLES`. gap: clearance [m].
+        name: of the support. obstacle: one of `tribosweep.kernels.models.supports.OBSTACLES`. gap: clearance [m].
         flat: whether the structure moves along its first axis alone.
     """
 
@@ -135,7 +135,7 @@ def _of_structure(
     config: Config, point: int, scheme: str, given: Mapping[str, Any], rows: int, within: tuple[float, float], support: str | None
 ) -> TimeTrace:
     """The trace of a structure."""
-    from kernels import structure_history
+    from tribosweep.kernels import structure_history
 
     structure = config.model.structure
     shaken, records = record_of_row(config.excitation, given)
@@ -174,7 +174,7 @@ def clearances_of(model: Model, given: Mapping[str, Any]) -> list[Clearance]:
 
 def _of_run(config: Config, point: int, given: Mapping[str, Any], rows: int, within: tuple[float, float]) -> TimeTrace:
     """The trace of an oscillator with one coordinate from t = 0 on."""
-    import kernels
+    from tribosweep import kernels
 
     (start, stop), end = within, float(config.model.resolve(given)["end"])
     shaken, records = record_of_row(config.excitation, given)
@@ -204,7 +204,7 @@ def _of_steady(config: Config, point: int, given: Mapping[str, Any], rows: int, 
 
 def _plain(config: Config, point: int, columns: dict[str, np.ndarray], stop: float, period: float) -> TimeTrace:
     """The trace of an oscillator with one coordinate up to a time."""
-    from kernels.time_history import TRACE_COLUMNS
+    from tribosweep.kernels.time_history import TRACE_COLUMNS
 
     keep = columns["time"] <= stop * (1.0 + 1e-12)
     return TimeTrace(config.name, point, EXACT, {name: values[keep] for name, values in columns.items()}, TRACE_COLUMNS, (), period)
@@ -229,7 +229,7 @@ def steady_trace(
         The columns of `kernels.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
         has no steady motion, lacks such an observable, or begins beside a wall that has buckled, whose plastic set is no parameter.
     """
-    import kernels
+    from tribosweep import kernels
 
     period = excitation_period(model, given)
     needed = {quantity.name for quantity in model.returns(STEADY, set(given))} & {*RESTARTED}

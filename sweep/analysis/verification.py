@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from sweep.io.values import padded
+from tribosweep.kernels.models import Model
+from tribosweep.sweep.io.values import padded
 
 if TYPE_CHECKING:
-    from kernels.reference.case import Case
+    from tribosweep.kernels.reference.case import Case
 
 PASS, FAIL = "pass", "FAIL"
 
@@ -45,12 +45,12 @@ class Verdict:
 
 
 def verify() -> list[Verdict]:
-    """Compute every reference case, in the order of `kernels.reference.checks.CASES`."""
-    from kernels.runtime import jax_setup, program_cache
+    """Compute every reference case, in the order of `tribosweep.kernels.reference.checks.CASES`."""
+    from tribosweep.kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()
     program_cache.use()
-    from kernels.reference.checks import CASES, REFERENCE_MODELS
+    from tribosweep.kernels.reference.checks import CASES, REFERENCE_MODELS
 
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, case in enumerate(CASES):
@@ -63,7 +63,7 @@ def verify() -> list[Verdict]:
 
 def compute(model: Model, scheme: str, cases: list[Case]) -> list[float]:
     """Compute the quantities of cases of one model and one scheme as one batch; NaN if a row fails."""
-    from kernels.batch.solve import solve
+    from tribosweep.kernels.batch.solve import solve
 
     names = [q.name for q in model.parameters if any(q.name in case.config for case in cases)]
     columns: dict[str, Any] = {

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.analysis.basins.analysis import Basins, find
-from sweep.analysis.basins.results import ATTRACTORS, STARTS, to_arrow, write
-from sweep.api import frames
+from tribosweep.sweep.analysis.basins.analysis import Basins, find
+from tribosweep.sweep.analysis.basins.results import ATTRACTORS, STARTS, to_arrow, write
+from tribosweep.sweep.api import frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +35,7 @@ class Attractors:
         return f"<Attractors: {motions:,} steady {'motion' if motions == 1 else 'motions'} of {starts:,} starts>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         return "\n".join([self.to_pandas().to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
 
@@ -54,7 +54,7 @@ class Attractors:
 
     def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
         """Draw the starts in the colours of their motions; needs `tribosweep[plot]`, and starts of one combination of other parameters."""
-        from sweep.plots.basins import draw
+        from tribosweep.sweep.plots.basins import draw
 
         return draw(self.result, None if out is None else Path(out))
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.api.progress import shown
-from sweep.api.running import default_directory
-from sweep.api.wording import in_python
-from sweep.study.builder import Study
+from tribosweep.sweep.api.progress import shown
+from tribosweep.sweep.api.running import default_directory
+from tribosweep.sweep.api.wording import in_python
+from tribosweep.sweep.study.builder import Study
 
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
 
-    from sweep.analysis.branching.results import Branches
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.analysis.branching.results import Branches
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,7 +69,7 @@ class Branched:
         """One row per free motion without damping and friction, in order of the energy, with the `point` of the study and its axes.
 
         Columns: `energy` above that at rest [J], `omega` [rad/s], `x_max` and `x_min` [m], `v_max` [m/s], and of a stop
-        `max_compression` [m] and `peak_force` [N]. Closed form: see `kernels.branches.backbone`.
+        `max_compression` [m] and `peak_force` [N]. Closed form: see `tribosweep.kernels.branches.backbone`.
 
         Raises:
             ValueError: the study asks for no backbone.
@@ -81,7 +81,7 @@ class Branched:
 
     def plot(self, out: str | os.PathLike[str] | None = None, observable: str | None = None) -> Picture:
         """Draw an observable over the parameter, and curves in the plane of both; needs `tribosweep[plot]`."""
-        from sweep.plots.branches import draw
+        from tribosweep.sweep.plots.branches import draw
 
         return draw(self.result, None if out is None else Path(out), observable)
 
@@ -98,8 +98,8 @@ class Branched:
         Raises:
             ConfigError: there is no such observable, `out` ends in neither .html nor .pdf, or no browser prints a PDF.
         """
-        from sweep.report import branches as content
-        from sweep.report import paper
+        from tribosweep.sweep.report import branches as content
+        from tribosweep.sweep.report import paper
 
         file = self.directory / "report.html" if out is None else Path(out)
         with in_python():
@@ -139,7 +139,7 @@ def branches(
         >>> round(touches, 9), round(0.5 * abs(1.0 - 1.7**2 + 0.1j * 1.7), 9)  # where the linear response reaches the stop
         (0.94881505, 0.94881505)
     """
-    from sweep.analysis.branching import analysis, load
+    from tribosweep.sweep.analysis.branching import analysis, load
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)

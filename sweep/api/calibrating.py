@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sweep.api.progress import shown
-from sweep.api.running import default_directory
-from sweep.api.wording import in_python
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.builder import Study
-from sweep.study.config import Config
+from tribosweep.sweep.api.progress import shown
+from tribosweep.sweep.api.running import default_directory
+from tribosweep.sweep.api.wording import in_python
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.builder import Study
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.analysis.calibration.posterior.draws import Draws
-    from sweep.analysis.calibration.results import CalibrationResult
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
+    from tribosweep.sweep.analysis.calibration.results import CalibrationResult
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +43,7 @@ class Calibrated:
         return f"<Calibrated: {'; '.join(told)}{state}>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         best = self.to_pandas().query("optimum == 0")[["parameter", "unit", "value", "std", "low", "high"]]
         return "\n".join([best.to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
@@ -94,7 +94,7 @@ class Calibrated:
 
     def posterior(self) -> pd.DataFrame:
         """One row per draw: chain, draw, the parameters in SI units, log_density. Errors as `draws`."""
-        from sweep.analysis.calibration.posterior.draws import to_arrow
+        from tribosweep.sweep.analysis.calibration.posterior.draws import to_arrow
 
         frame: pd.DataFrame = to_arrow(self.draws).to_pandas()
         return frame
@@ -107,31 +107,31 @@ class Calibrated:
 
     def to_arviz(self) -> Any:
         """The draws as xarray's DataTree (before ArviZ 1, as InferenceData); needs `tribosweep[posterior]`."""
-        from sweep.analysis.calibration.posterior.diagnostics import inference_data
+        from tribosweep.sweep.analysis.calibration.posterior.diagnostics import inference_data
 
         return inference_data(self.draws)
 
     def plot_traces(self, out: str | os.PathLike[str] | None = None) -> Picture:
         """Draw the chains of the posterior and their densities; needs `tribosweep[plot,posterior]`."""
-        from sweep.plots.posterior import draw_traces
+        from tribosweep.sweep.plots.posterior import draw_traces
 
         return draw_traces(self.draws, None if out is None else Path(out))
 
     def plot_pairs(self, out: str | os.PathLike[str] | None = None) -> Picture:
         """Draw every two parameters of the posterior; needs `tribosweep[plot,posterior]`."""
-        from sweep.plots.posterior import draw_pairs
+        from tribosweep.sweep.plots.posterior import draw_pairs
 
         return draw_pairs(self.draws, None if out is None else Path(out))
 
     def _frame(self, table: str) -> pd.DataFrame:
-        from sweep.analysis.calibration.results import to_arrow
+        from tribosweep.sweep.analysis.calibration.results import to_arrow
 
         frame: pd.DataFrame = to_arrow(self.result)[table].to_pandas()
         return frame
 
     def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
         """Draw what was measured over what is fitted, with the residuals; needs `tribosweep[plot]`."""
-        from sweep.plots.calibration import draw_fit
+        from tribosweep.sweep.plots.calibration import draw_fit
 
         return draw_fit(self.result, None if out is None else Path(out))
 
@@ -141,7 +141,7 @@ class Calibrated:
         Raises:
             ConfigError: the calibration was made without `landscape`.
         """
-        from sweep.plots.calibration import draw_landscapes
+        from tribosweep.sweep.plots.calibration import draw_landscapes
 
         if not self.result.landscapes:
             raise ConfigError("plot_landscape", [Problem("", "there is none: calibrate(..., landscape=True)")])
@@ -152,7 +152,7 @@ def with_draws(
     result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None, directory: Path
 ) -> CalibrationResult:
     """The result with draws of the posterior by one of the methods; SMC keeps its stages in the directory until it ends."""
-    from sweep.analysis.calibration.posterior.analysis import sample
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import sample
 
     with shown(progress, "draws") as update:
         return replace(result, posterior=sample(result, method, update, directory))
@@ -160,7 +160,7 @@ def with_draws(
 
 def check_method(method: str) -> None:
     """Refuse a method that is none or of which a package is missing, before fits take their time."""
-    from sweep.analysis.calibration.posterior.analysis import METHODS, check_packages
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import METHODS, check_packages
 
     if method not in METHODS:
         raise ConfigError("calibrate", [Problem("posterior", f"{method!r} is no sampler; {advise(str(method), list(METHODS))}")])
@@ -207,8 +207,8 @@ def calibrate(
         >>> round(fit.parameters["mu"], 4)
         0.12
     """
-    from sweep.analysis.calibration import analysis, load, results
-    from sweep.execution.directory import CALIBRATED, hold_apart
+    from tribosweep.sweep.analysis.calibration import analysis, load, results
+    from tribosweep.sweep.execution.directory import CALIBRATED, hold_apart
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)

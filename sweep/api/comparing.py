@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernels.models.quantity import by_name
-from sweep.analysis.comparison import compare_studies, differences, join, keys_of
-from sweep.api.finished import Run
-from sweep.api.opened import open_run
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis.comparison import compare_studies, differences, join, keys_of
+from tribosweep.sweep.api.finished import Run
+from tribosweep.sweep.api.opened import open_run
 
 if TYPE_CHECKING:
     import pandas as pd

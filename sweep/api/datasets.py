@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.api.frames import facts_of, library
-from sweep.design.axis import SCHEME, Counted, Listed, Whole
-from sweep.design.grid import Grid
-from sweep.study.config import Config
+from tribosweep.sweep.api.frames import facts_of, library
+from tribosweep.sweep.design.axis import SCHEME, Counted, Listed, Whole
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,7 +106,7 @@ def entries_of(table: pa.Table, config: Config, variables: dict[str, Variable]) 
     Args:
         table, config: see `to_xarray`. variables: of the Dataset. A dimension along which they differ in size or in entries has none.
     """
-    from sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES
+    from tribosweep.sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES
 
     along, units, texts = (facts_of(table, key) for key in (ENTRIES, ENTRIES_UNIT, ENTRIES_VALUES))
     sizes: dict[str, set[int]] = {}

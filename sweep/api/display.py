@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis.run_state import FIRST, first_rows
-from sweep.design.axis import Axis
-from sweep.execution.directory import count_failed
-from sweep.io.errors import ConfigError, shorten
-from sweep.io.text import visible
-from sweep.io.toml import inline
-from sweep.study.config import Config
+from tribosweep.sweep.analysis.run_state import FIRST, first_rows
+from tribosweep.sweep.design.axis import Axis
+from tribosweep.sweep.execution.directory import count_failed
+from tribosweep.sweep.io.errors import ConfigError, shorten
+from tribosweep.sweep.io.text import visible
+from tribosweep.sweep.io.toml import inline
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 SHOWN = 8  # values of an axis
 MOST_COLUMNS = 6  # observables of the first rows

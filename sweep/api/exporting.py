@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.api.datasets import columns_of, to_xarray
-from sweep.api.frames import facts_of, library
-from sweep.execution.dataset import Dataset, rows_of
-from sweep.io.atomic import make_folders, write_whole
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
+from tribosweep.sweep.api.datasets import columns_of, to_xarray
+from tribosweep.sweep.api.frames import facts_of, library
+from tribosweep.sweep.execution.dataset import Dataset, rows_of
+from tribosweep.sweep.io.atomic import make_folders, write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ def as_csv(table: pa.Table, _config: Config) -> bytes:
 
 def as_parquet(table: pa.Table, _config: Config) -> bytes:
     """One Parquet file with units and descriptions in the metadata of its fields."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     return sealed_parquet.to_bytes(table)
 

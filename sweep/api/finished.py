@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models.status import RESULTS
-from sweep.api import datasets, frames
-from sweep.api.wording import in_python, texts_of
-from sweep.design.axis import Counted
-from sweep.design.refinement import Convergence
-from sweep.execution.dataset import Dataset, rows_of
-from sweep.execution.directory import RunDirectory, count_failed
-from sweep.io.errors import RowError
-from sweep.study.config import Config
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.api import datasets, frames
+from tribosweep.sweep.api.wording import in_python, texts_of
+from tribosweep.sweep.design.axis import Counted
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.execution.dataset import Dataset, rows_of
+from tribosweep.sweep.execution.directory import RunDirectory, count_failed
+from tribosweep.sweep.io.errors import RowError
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
-    from sweep.analysis.time_trace import TimeTrace
-    from sweep.api.basins import Attractors
-    from sweep.api.fragilities import Fragility
-    from sweep.api.openturns import OpenTurnsSamples
-    from sweep.api.rare_events import RareChance
-    from sweep.api.sensitivities import Sensitivity
-    from sweep.api.signals import Signals
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.analysis.time_trace import TimeTrace
+    from tribosweep.sweep.api.basins import Attractors
+    from tribosweep.sweep.api.fragilities import Fragility
+    from tribosweep.sweep.api.openturns import OpenTurnsSamples
+    from tribosweep.sweep.api.rare_events import RareChance
+    from tribosweep.sweep.api.sensitivities import Sensitivity
+    from tribosweep.sweep.api.signals import Signals
+    from tribosweep.sweep.plots.figure import Picture
 
 WORDED = 5  # failed rows that an error names
 
@@ -76,7 +76,7 @@ class Run:
         return f"<Run {self.config.name!r}: {state}, {rows:,} {'row' if rows == 1 else 'rows'}{failed}, in {str(self.directory)!r}>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import html
+        from tribosweep.sweep.api.display import html
 
         return html(self.directory, self.config, self.complete, self.statuses, (self.map, self.plot, self._slice))
 
@@ -107,7 +107,7 @@ class Run:
         """
         if not self.failed:
             return
-        from sweep.analysis.run_state import failed_rows
+        from tribosweep.sweep.analysis.run_state import failed_rows
 
         rows = failed_rows(self.directory, WORDED).to_pylist()
         names = [name for name in self.config.swept if rows and name in rows[0]]
@@ -194,7 +194,7 @@ class Run:
             [mu,a0 [m/s^2]]
             >>> found.distribution.getMarginal(1).getMean()
         """
-        from sweep.api import openturns
+        from tribosweep.sweep.api import openturns
 
         return openturns.to_openturns(self.to_arrow(throw=throw), self.config, inputs, outputs)
 
@@ -212,7 +212,7 @@ class Run:
         Raises:
             ConfigError: another ending, or see `to_arrow`. OSError: the file cannot be written.
         """
-        from sweep.api import exporting
+        from tribosweep.sweep.api import exporting
 
         with in_python():
             return exporting.export(self.directory, self.config, Path(out), columns)
@@ -263,8 +263,8 @@ class Run:
         Raises:
             ConfigError: fewer than two parameters vary, or a name or number is wrong.
         """
-        from sweep.api.groups import map_of
-        from sweep.plots.regime_map import draw
+        from tribosweep.sweep.api.groups import map_of
+        from tribosweep.sweep.plots.regime_map import draw
 
         asked = {
             "color": color, "areas": areas, "support": support, "over": over, "statistic": statistic, "quantile": quantile,
@@ -302,8 +302,8 @@ class Run:
             >>> run.lines(2.0, color="wear_power").column_names
             ['line', 'level', 'of', 'a0', 'mu']
         """
-        from sweep.analysis.isolines import line_table
-        from sweep.api.groups import map_of
+        from tribosweep.sweep.analysis.isolines import line_table
+        from tribosweep.sweep.api.groups import map_of
 
         with in_python():
             return line_table(map_of(self.directory, x, y, at, asked, levels))
@@ -334,8 +334,8 @@ class Run:
         Raises:
             ConfigError: no parameter varies, too many do, or a name is unknown.
         """
-        from sweep.analysis.curves import read_curves
-        from sweep.plots.curves import draw
+        from tribosweep.sweep.analysis.curves import read_curves
+        from tribosweep.sweep.plots.curves import draw
 
         with in_python():
             return draw(read_curves(self.directory, observable, x, by, texts_of(at)), path_of(out), log)
@@ -389,13 +389,13 @@ class Run:
         Returns:
             The picture, which a notebook shows.
         """
-        from sweep.plots.time_trace import draw
+        from tribosweep.sweep.plots.time_trace import draw
 
         with in_python():
             return draw(self._trace(point, rows, start, stop, support), path_of(out))
 
     def _trace(self, point: int, rows: int, start: float | None, stop: float | None, support: str | None) -> TimeTrace:
-        from sweep.analysis.time_trace import trace_of
+        from tribosweep.sweep.analysis.time_trace import trace_of
 
         with in_python():
             return trace_of(self.config, point, rows, start, stop, support)
@@ -429,8 +429,8 @@ class Run:
         Raises:
             ConfigError: no parameter varies, a name is unknown, `out` ends in neither .html nor .pdf, or no browser prints a PDF.
         """
-        from sweep.api.groups import names_of
-        from sweep.report import content, paper
+        from tribosweep.sweep.api.groups import names_of
+        from tribosweep.sweep.report import content, paper
 
         file = self.directory / "report.html" if out is None else Path(out)
         with in_python():
@@ -472,7 +472,7 @@ class Run:
         Raises:
             ConfigError: the design does not sample, a name or number is wrong, or SALib is missing (`tribosweep[sensitivity]`).
         """
-        from sweep.api.sensitivities import analyse_run
+        from tribosweep.sweep.api.sensitivities import analyse_run
 
         numbers = {"level": confidence, "resamples": resamples, "seed": seed, "sizes": sizes}
         with in_python():
@@ -521,7 +521,7 @@ class Run:
             >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
             >>> found.plot("fragility.png")
         """
-        from sweep.api.fragilities import analyse_run
+        from tribosweep.sweep.api.fragilities import analyse_run
 
         numbers: dict[str, Any] = {
             "capacity_beta": capacity_beta, "confidence": confidence, "resamples": resamples, "seed": seed, "over": tuple(over),
@@ -548,7 +548,7 @@ class Run:
             >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
             >>> found.plot("basins.png")
         """
-        from sweep.api.basins import analyse_run
+        from tribosweep.sweep.api.basins import analyse_run
 
         with in_python():
             return analyse_run(self.directory, texts_of(at), tolerance)
@@ -575,9 +575,9 @@ class Run:
         Raises:
             ConfigError: the study asks for no signals, or a name is wrong.
         """
-        from sweep.analysis.signals import read_signals
-        from sweep.api.groups import names_of
-        from sweep.api.signals import Signals
+        from tribosweep.sweep.analysis.signals import read_signals
+        from tribosweep.sweep.api.groups import names_of
+        from tribosweep.sweep.api.signals import Signals
 
         with in_python():
             return Signals(read_signals(self.directory, columns, points, names_of(over), texts_of(at)))
@@ -602,7 +602,7 @@ class Run:
             >>> found.probability, found.interval
             >>> found.plot("rare.png")
         """
-        from sweep.api.rare_events import estimate_run
+        from tribosweep.sweep.api.rare_events import estimate_run
 
         with in_python():
             return estimate_run(self.directory, confidence)
@@ -627,14 +627,14 @@ class Run:
         Returns:
             The table of `tribosweep show --over`; see `group_statistics` for its columns and errors.
         """
-        from sweep.analysis.group_statistics import group_statistics
+        from tribosweep.sweep.analysis.group_statistics import group_statistics
 
         with in_python():
             return group_statistics(self.directory, parameter, observables, confidence, chances, quantiles)
 
     def convergence(self) -> pa.Table:
         """The table of a convergence study, one row per point; FileNotFoundError for another run."""
-        from sweep.execution.adaptive.convergence_table import read_written
+        from tribosweep.sweep.execution.adaptive.convergence_table import read_written
 
         directory = RunDirectory(self.directory)
         if not isinstance(self.config.design, Convergence):
@@ -643,7 +643,7 @@ class Run:
 
     def boundaries(self) -> pa.Table:
         """The curves of a boundary study, one row per place; FileNotFoundError for another or an incomplete run."""
-        from sweep.execution.adaptive.boundary_table import read_boundaries
+        from tribosweep.sweep.execution.adaptive.boundary_table import read_boundaries
 
         return read_boundaries(self.directory)
 

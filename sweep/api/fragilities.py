@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.fragility.analysis import Curve, FragilityRequest, FragilityResult, analyse
-from sweep.analysis.fragility.results import COLUMNS, FITS, name_of, to_arrow, write
-from sweep.api import frames
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.analysis.fragility.analysis import Curve, FragilityRequest, FragilityResult, analyse
+from tribosweep.sweep.analysis.fragility.results import COLUMNS, FITS, name_of, to_arrow, write
+from tribosweep.sweep.api import frames
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +41,7 @@ class Fragility:
         return f"<Fragility of {rows.event} over {rows.intensity.name}: {'; '.join(curves)}>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         return "\n".join([self.to_pandas().to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
 
@@ -88,7 +88,7 @@ class Fragility:
         Args:
             out: file to write too, .png, .svg or .pdf.
         """
-        from sweep.plots.fragility import draw
+        from tribosweep.sweep.plots.fragility import draw
 
         return draw(self.result, None if out is None else Path(out))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis.group_map import map_for, statistic_of
-from sweep.analysis.isolines import with_lines
-from sweep.api.wording import texts_of
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.analysis.group_map import map_for, statistic_of
+from tribosweep.sweep.analysis.isolines import with_lines
+from tribosweep.sweep.api.wording import texts_of
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
-    from sweep.analysis.regime_map import RegimeMap
+    from tribosweep.sweep.analysis.regime_map import RegimeMap
 
 STATISTICS = ("mean", "std", "share", "entropy", "rows")
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.api.finished import Run
-from sweep.api.running import load_document
-from sweep.api.wording import in_python
-from sweep.execution.directory import RunDirectory, count_failed
-from sweep.io.errors import ConfigError
+from tribosweep.sweep.api.finished import Run
+from tribosweep.sweep.api.running import load_document
+from tribosweep.sweep.api.wording import in_python
+from tribosweep.sweep.execution.directory import RunDirectory, count_failed
+from tribosweep.sweep.io.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def open_run(directory: str | os.PathLike[str]) -> Run:
         >>> tribosweep.open_run("two").to_pandas()["regime"].tolist()
         ['stick-slip', 'slip-slip']
     """
-    from sweep.analysis.run_state import state_of
+    from tribosweep.sweep.analysis.run_state import state_of
 
     path = directory_of(directory)
     with in_python():
@@ -84,7 +84,7 @@ def directories(folder: Path) -> Iterator[Path]:
 
 def facts_of(path: Path) -> dict[str, Any]:
     """One row of the index; empty if this version cannot read the run."""
-    from sweep.analysis.run_state import state_of
+    from tribosweep.sweep.analysis.run_state import state_of
 
     try:
         state = state_of(path)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from sweep.api.frames import library
-from sweep.design.axis import SCHEME, Axis, Continuous
-from sweep.design.copula import matrix_of
-from sweep.design.distributions import LOG_NORMAL, NORMAL, TRIANGULAR, TRUNCATED, Drawn, Scaled, Weighted, log_normal_scale
-from sweep.design.posterior import Posterior
-from sweep.design.sampling import Sampled
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.api.frames import library
+from tribosweep.sweep.design.axis import SCHEME, Axis, Continuous
+from tribosweep.sweep.design.copula import matrix_of
+from tribosweep.sweep.design.distributions import LOG_NORMAL, NORMAL, TRIANGULAR, TRUNCATED, Drawn, Scaled, Weighted, log_normal_scale
+from tribosweep.sweep.design.posterior import Posterior
+from tribosweep.sweep.design.sampling import Sampled
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,7 +184,7 @@ def marginal(openturns: Any, axis: Axis) -> Any:
 
 
 def of_law(openturns: Any, law: str, at: dict[str, float]) -> Any:
-    """The distribution of OpenTURNS with the numbers of a law of `sweep.design.distributions`."""
+    """The distribution of OpenTURNS with the numbers of a law of `tribosweep.sweep.design.distributions`."""
     if law == NORMAL:
         return openturns.Normal(at["mean"], at["std"])
     if law == LOG_NORMAL:

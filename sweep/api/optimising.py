@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.api.progress import shown
-from sweep.api.running import default_directory
-from sweep.api.wording import in_python
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.builder import Study
-from sweep.study.config import Config
+from tribosweep.sweep.api.progress import shown
+from tribosweep.sweep.api.running import default_directory
+from tribosweep.sweep.api.wording import in_python
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.builder import Study
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
 
-    from sweep.analysis.optimisation.results import OptimisationResult
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -38,7 +38,7 @@ class Optimised:
 
     def __repr__(self) -> str:
         """One line: the objective and the variables; of a front, those of its end with the best first objective."""
-        from sweep.analysis.optimisation.results import value_and_unit
+        from tribosweep.sweep.analysis.optimisation.results import value_and_unit
 
         objective = self.result.optimisation.objectives[0]
         values = ", ".join(f"{free.name} = {value:.6g} {free.unit}".removesuffix(" 1")
@@ -48,7 +48,7 @@ class Optimised:
         return f"<Optimised: {front}{objective} = {value_and_unit(self.value, objective.measure)} at {values}{state}>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         best = self.to_pandas().query("optimum == 0")[["variable", "unit", "value", "lower", "upper"]]
         return "\n".join([best.to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
@@ -106,14 +106,14 @@ class Optimised:
         return self._frame("front.parquet")
 
     def _frame(self, table: str) -> pd.DataFrame:
-        from sweep.analysis.optimisation.results import to_arrow
+        from tribosweep.sweep.analysis.optimisation.results import to_arrow
 
         frame: pd.DataFrame = to_arrow(self.result)[table].to_pandas()
         return frame
 
     def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
         """Draw the searches, or the front of two objectives; needs `tribosweep[plot]`."""
-        from sweep.plots.optimisation import draw
+        from tribosweep.sweep.plots.optimisation import draw
 
         return draw(self.result, None if out is None else Path(out))
 
@@ -123,7 +123,7 @@ class Optimised:
         Raises:
             ConfigError: the optimisation was made without `landscape`.
         """
-        from sweep.plots.optimisation import draw_slice
+        from tribosweep.sweep.plots.optimisation import draw_slice
 
         if self.result.slice is None:
             raise ConfigError("plot_landscape", [Problem("", "there is none: optimise(..., landscape=True)")])
@@ -161,8 +161,8 @@ def optimise(
         >>> round(best.variables["mu"], 6), round(2.0**2 / (2.0 * 9.81 * 0.5), 6)  # v0^2 / (2 g slip_distance)
         (0.407747, 0.407747)
     """
-    from sweep.analysis.optimisation import analysis, load, results
-    from sweep.execution.directory import OPTIMISED, hold_apart
+    from tribosweep.sweep.analysis.optimisation import analysis, load, results
+    from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
 
     with in_python():
         found = load.load(config.document if isinstance(config, Study) else config, overrides)

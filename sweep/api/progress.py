@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from sweep.io.pace import Pace
+from tribosweep.sweep.io.pace import Pace
 
 Progress = Callable[[int, int], None]
 SELDOM = 0.2  # s between pictures of a bar in Jupyter

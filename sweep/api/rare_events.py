@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis import rare_event
-from sweep.analysis.rare_event import RareEvent
+from tribosweep.sweep.analysis import rare_event
+from tribosweep.sweep.analysis.rare_event import RareEvent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,7 +33,7 @@ class RareChance:
         return f"<RareChance of {self.result.event}: {self.probability:.3g} ({self.interval[0]:.2g} to {self.interval[1]:.2g})>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         return "\n".join(
             [f"<div>{said(repr(self)[1:-1])}</div>", self.to_pandas().to_html(index=False), *(f"<div>{said(n)}</div>" for n in self.notes)]
@@ -71,7 +71,7 @@ class RareChance:
         """
         import pandas as pd
 
-        from sweep.io.errors import ConfigError, Problem, advise
+        from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
         tables = {"levels": self.result.levels, "curve": rare_event.facts(self.result)["curve"]}
         if table not in tables:
@@ -84,7 +84,7 @@ class RareChance:
         Args:
             out: file to write too, .png, .svg or .pdf.
         """
-        from sweep.plots.rare_event import draw
+        from tribosweep.sweep.plots.rare_event import draw
 
         return draw(self.result, None if out is None else Path(out))
 

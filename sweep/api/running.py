@@ -12,25 +12,25 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any
 
-from sweep.api.finished import Run
-from sweep.api.progress import shown
-from sweep.api.wording import in_python
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Adaptive
-from sweep.design.refinement import Convergence
-from sweep.execution import executors
-from sweep.execution.directory import RunDirectory, total_statuses
-from sweep.execution.executors import WorkerPool
-from sweep.execution.extension import claim
-from sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidied, tidy
-from sweep.execution.job_share import Share
-from sweep.execution.lock import clear, hold
-from sweep.execution.shard_check import describe_faults, inspect_run, is_complete
-from sweep.io.atomic import remove
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.builder import Study
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.sweep.api.finished import Run
+from tribosweep.sweep.api.progress import shown
+from tribosweep.sweep.api.wording import in_python
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import Adaptive
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.execution import executors
+from tribosweep.sweep.execution.directory import RunDirectory, total_statuses
+from tribosweep.sweep.execution.executors import WorkerPool
+from tribosweep.sweep.execution.extension import claim
+from tribosweep.sweep.execution.job import Progress, begin_job, compute_shards, mark_complete, tidied, tidy
+from tribosweep.sweep.execution.job_share import Share
+from tribosweep.sweep.execution.lock import clear, hold
+from tribosweep.sweep.execution.shard_check import describe_faults, inspect_run, is_complete
+from tribosweep.sweep.io.atomic import remove
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.builder import Study
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 Tell = Callable[[str], None]
 
@@ -185,7 +185,7 @@ def run_with(
             with pool as ready:
                 job = begin_job(config, directory, ready, begun, tell)
                 if adaptive:
-                    from sweep.execution.adaptive.levels import compute_levels
+                    from tribosweep.sweep.execution.adaptive.levels import compute_levels
 
                     computed = compute_levels(job, found.whole, progress)
                 else:

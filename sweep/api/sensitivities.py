@@ -8,14 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, QUANTILES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.config import Config
+from tribosweep.sweep.analysis.sensitivity.results import (
+    DERIVATIVES,
+    INDICES,
+    QUANTILES,
+    SIZES,
+    UNCERTAINTY,
+    SensitivityRequest,
+    SensitivityResult,
+)
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 TABLES = (INDICES, UNCERTAINTY, DERIVATIVES, SIZES)
 PICTURES = ("bars", "plane", "scatter", "sizes")
@@ -37,7 +45,7 @@ class Sensitivity:
         return f"<Sensitivity of {', '.join(quantity.name for quantity in self.result.quantities)}: {', '.join(there)}>"
 
     def _repr_html_(self) -> str:
-        from sweep.api.display import said
+        from tribosweep.sweep.api.display import said
 
         tables = [self.to_pandas(table).to_html(index=False) for table in TABLES[:3] if self.result.lines[table]]
         return "\n".join([*tables, *(f"<div>{said(note)}</div>" for note in self.notes)])
@@ -58,7 +66,7 @@ class Sensitivity:
         """
         if table not in TABLES:
             raise ConfigError("to_pandas", [Problem("table", f"{table!r} is none; {advise(table, TABLES)}")])
-        from sweep.analysis.sensitivity.results import to_arrow
+        from tribosweep.sweep.analysis.sensitivity.results import to_arrow
 
         frame: pd.DataFrame = to_arrow(self.result, table).to_pandas()
         return frame
@@ -69,7 +77,7 @@ class Sensitivity:
         Raises:
             ConfigError: there is no such picture, or not of these results.
         """
-        from sweep.plots.sensitivity import default_picture, draw
+        from tribosweep.sweep.plots.sensitivity import default_picture, draw
 
         if picture is not None and picture not in PICTURES:
             raise ConfigError("plot", [Problem("picture", f"{picture!r} is none; {advise(picture, PICTURES)}")])
@@ -88,9 +96,9 @@ def analyse_run(
     numbers: Mapping[str, Any],
 ) -> Sensitivity:
     """Analyse a run; see `Run.sensitivity`. `numbers` are further fields of the request."""
-    from sweep.analysis.sensitivity.analysis import analyse
-    from sweep.analysis.sensitivity.sample import parts_of
-    from sweep.study.event import read_events
+    from tribosweep.sweep.analysis.sensitivity.analysis import analyse
+    from tribosweep.sweep.analysis.sensitivity.sample import parts_of
+    from tribosweep.sweep.study.event import read_events
 
     parts_of(config)
     events = read_events("chances", chances, config.model)

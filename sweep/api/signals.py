@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.analysis.signals import RunSignals, Signal
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.analysis.signals import RunSignals, Signal
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,6 +60,6 @@ class Signals:
         Args:
             out: file to write too, .png, .svg or .pdf.
         """
-        from sweep.plots.signals import draw
+        from tribosweep.sweep.plots.signals import draw
 
         return draw(self.result, None if out is None else Path(out))

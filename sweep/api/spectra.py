@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis import spectra as analysis
-from sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots import spectra as plots
+from tribosweep.sweep.analysis import spectra as analysis
+from tribosweep.sweep.excitation.response_spectrum import DAMPING, ResponseSpectrum
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots import spectra as plots
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sweep.plots.figure import Picture
+    from tribosweep.sweep.plots.figure import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

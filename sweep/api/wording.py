@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 AT = re.compile(r"--at ([\w\[\].]+)=([\w.+-]+)")
 OPTION = re.compile(r"tribosweep [a-z]+ [^;,]*|--([a-z]+)(?![\w-])")  # those of a command that a message names stay

@@ -12,7 +12,7 @@ __all__ = ["console", "main"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line, and return its exit status; see `process.main`."""
-    from sweep.cli.process import main
+    from tribosweep.sweep.cli.process import main
 
     return main(arguments)
 
@@ -28,7 +28,7 @@ def console() -> None:
             signal.signal(number, stop)
     open_closed_streams()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read what each installed package is, for some 40 ms
-    from sweep.cli.process import console
+    from tribosweep.sweep.cli.process import console
 
     console()
 

@@ -1,5 +1,5 @@
-"""`python -m sweep.cli`: the same as the command `tribosweep`."""
+"""`python -m tribosweep.sweep.cli`: the same as the command `tribosweep`."""
 
-from sweep.cli import console
+from tribosweep.sweep.cli import console
 
 console()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import (
+from tribosweep.sweep.cli import (
     basins,
     branches,
     calibration,
@@ -27,9 +27,9 @@ from sweep.cli import (
     structures,
     trace,
 )
-from sweep.cli.groups import Commands, help_of
-from sweep.cli.terminal import emit
-from sweep.io.version import VERSION
+from tribosweep.sweep.cli.groups import Commands, help_of
+from tribosweep.sweep.cli.terminal import emit
+from tribosweep.sweep.io.version import VERSION
 
 app = typer.Typer(
     name="tribosweep",

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import completion
-from sweep.cli.completion import MANIFEST, RUNS
-from sweep.io import shipped
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.files import read_text
-from sweep.io.toml import parse_toml
+from tribosweep.sweep.cli import completion
+from tribosweep.sweep.cli.completion import MANIFEST, RUNS
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.files import read_text
+from tribosweep.sweep.io.toml import parse_toml
 
 
 def is_study(path: Path) -> bool:

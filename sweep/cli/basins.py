@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.arguments import AsJson, At, RunFolder
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.cli.arguments import AsJson, At, RunFolder
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 
 if TYPE_CHECKING:
-    from sweep.analysis.basins.analysis import Basins
+    from tribosweep.sweep.analysis.basins.analysis import Basins
 
 LISTED = 40  # motions in a table
 
@@ -27,9 +27,9 @@ def basins(
     as_json: AsJson = False,
 ) -> None:
     """Tell which steady motion each start (x0, v0) of a run leads to, and which motions coexist at each point of a sweep."""
-    from sweep.analysis.basins import analysis, results
-    from sweep.plots.basins import draw
-    from sweep.plots.figure import check_suffix
+    from tribosweep.sweep.analysis.basins import analysis, results
+    from tribosweep.sweep.plots.basins import draw
+    from tribosweep.sweep.plots.figure import check_suffix
 
     if out is not None:
         check_suffix(out)
@@ -50,7 +50,7 @@ def basins(
 
 def print_motions(found: Basins) -> None:
     """Print the motions of each group with their shares on stdout."""
-    from sweep.analysis.basins.results import records
+    from tribosweep.sweep.analysis.basins.results import records
 
     rows = records(found)
     if not rows:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.api import default_directory
-from sweep.cli.arguments import AsJson, Settings, StudyFile
-from sweep.cli.shared import INTERRUPTED, TERMINATED, Terminated
-from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.api import default_directory
+from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
+from tribosweep.sweep.cli.shared import INTERRUPTED, TERMINATED, Terminated
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
 
 if TYPE_CHECKING:
-    from sweep.analysis.branching.results import Branches
+    from tribosweep.sweep.analysis.branching.results import Branches
 
 LISTED = 20  # branches, and special points, in a table
 
@@ -27,9 +27,9 @@ def branches(
     as_json: AsJson = False,
 ) -> None:
     """Follow periodic motions in a parameter, stable or not, with the points where they change; what was computed before is kept."""
-    from sweep.analysis.branching import analysis, load, results
-    from sweep.plots.branches import draw
-    from sweep.plots.figure import check_suffix
+    from tribosweep.sweep.analysis.branching import analysis, load, results
+    from tribosweep.sweep.plots.branches import draw
+    from tribosweep.sweep.plots.figure import check_suffix
 
     if picture is not None:
         check_suffix(picture)

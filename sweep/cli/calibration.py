@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.api import default_directory
-from sweep.cli.arguments import AsJson, Settings, StudyFile
-from sweep.cli.shared import FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated
-from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.api import default_directory
+from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
+from tribosweep.sweep.cli.shared import FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sweep.analysis.calibration.posterior.draws import Draws
-    from sweep.analysis.calibration.results import CalibrationResult
-    from sweep.analysis.calibration.uncertainty import Knowledge
+    from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
+    from tribosweep.sweep.analysis.calibration.results import CalibrationResult
+    from tribosweep.sweep.analysis.calibration.uncertainty import Knowledge
 
 
 class Method(StrEnum):
@@ -39,7 +39,7 @@ NO_INTERVAL = "no interval"  # of one that they determine, where nothing is left
 
 def print_result(result: CalibrationResult) -> None:
     """Print the tables of a result on stdout."""
-    from sweep.analysis.calibration.fitting import OPTIMAL
+    from tribosweep.sweep.analysis.calibration.fitting import OPTIMAL
 
     data, known, best = result.calibration.data, result.known[0], result.optima[0]
     counts = result.counts()
@@ -76,7 +76,7 @@ def optimum_cells(values: np.ndarray, known: Knowledge) -> list[str]:
 
 def print_parameters(result: CalibrationResult) -> None:
     """Print one row per parameter: its value and its uncertainty."""
-    from sweep.analysis.calibration.results import records
+    from tribosweep.sweep.analysis.calibration.results import records
 
     level = f"{100.0 * result.calibration.confidence:g} %"
     header = ["parameter", "unit", "value", "+-", f"from ({level})", "to"]
@@ -98,7 +98,7 @@ def print_parameters(result: CalibrationResult) -> None:
 
 def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Path]) -> None:
     """Print the whole result as one JSON value on stdout."""
-    from sweep.analysis.calibration.results import facts, records
+    from tribosweep.sweep.analysis.calibration.results import facts, records
 
     posterior = {} if result.posterior is None else {"posterior": result.posterior.facts}
     print_json(
@@ -108,7 +108,7 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
     """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
-    from sweep.plots.figure import check_suffix
+    from tribosweep.sweep.plots.figure import check_suffix
 
     for option, path in pictures.items():
         if path is not None:
@@ -119,14 +119,14 @@ def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]
 
 def check_packages(method: Method) -> None:
     """Refuse a posterior of which a package is missing."""
-    from sweep.analysis.calibration.posterior.analysis import check_packages
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import check_packages
 
     check_packages(method.value)
 
 
 def sampled(result: CalibrationResult, method: Method, directory: Path) -> CalibrationResult:
     """The result with draws of the posterior; SMC keeps its stages in the directory until it ends."""
-    from sweep.analysis.calibration.posterior.analysis import sample, stage_files
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import sample, stage_files
 
     files = stage_files(result, directory) if method is Method.smc else None
     if files is not None and (there := files.stages_there()):
@@ -142,7 +142,7 @@ def sampled(result: CalibrationResult, method: Method, directory: Path) -> Calib
 
 def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:
     """Draw the pictures of a posterior that are wanted."""
-    from sweep.plots.posterior import draw_pairs, draw_traces
+    from tribosweep.sweep.plots.posterior import draw_pairs, draw_traces
 
     if result.posterior is None:
         return
@@ -154,7 +154,7 @@ def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path |
 
 def print_posterior(draws: Draws) -> None:
     """Print the summary of draws, one row per sampled number, and its prior."""
-    from sweep.analysis.calibration.posterior.analysis import METHODS
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import METHODS
 
     facts = draws.facts
     emit("")
@@ -219,9 +219,9 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit parameters to measurements, and report their uncertainty."""
-    from sweep.analysis.calibration import analysis, load, results
-    from sweep.execution.directory import CALIBRATED, hold_apart
-    from sweep.plots.calibration import draw_fit, draw_landscapes
+    from tribosweep.sweep.analysis.calibration import analysis, load, results
+    from tribosweep.sweep.execution.directory import CALIBRATED, hold_apart
+    from tribosweep.sweep.plots.calibration import draw_fit, draw_landscapes
 
     check_pictures(posterior, {"--traces": traces, "--pairs": pairs})
     found = load.load(config, settings or [])

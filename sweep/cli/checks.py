@@ -9,20 +9,20 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli import completion
-from sweep.cli.arguments import AsJson
-from sweep.cli.shared import FAILED_CHECK
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.cli.topics import print_topics
-from sweep.io.atomic import write_text
+from tribosweep.sweep.cli import completion
+from tribosweep.sweep.cli.arguments import AsJson
+from tribosweep.sweep.cli.shared import FAILED_CHECK
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.cli.topics import print_topics
+from tribosweep.sweep.io.atomic import write_text
 
 VERIFY_WIDTH = 120
 
 
 def verify(as_json: AsJson = False) -> None:
     """Compare computed with published values."""
-    from sweep.analysis.verification import FAIL
-    from sweep.analysis.verification import verify as compare
+    from tribosweep.sweep.analysis.verification import FAIL
+    from tribosweep.sweep.analysis.verification import verify as compare
 
     verdicts = compare()
     if as_json:
@@ -68,7 +68,7 @@ def write_schema(out: Annotated[Path | None, typer.Option(help="File to write in
 
     The first line of a study names it, "#:schema study.schema.json", as `tribosweep init` writes it; Taplo and Even Better TOML read that.
     """
-    from sweep.cli.study_schema import as_text
+    from tribosweep.sweep.cli.study_schema import as_text
 
     if out is None:
         emit(as_text().rstrip())
@@ -79,7 +79,7 @@ def write_schema(out: Annotated[Path | None, typer.Option(help="File to write in
 
 def doctor(as_json: AsJson = False) -> None:
     """Check this installation."""
-    from sweep.cli.installation import examine
+    from tribosweep.sweep.cli.installation import examine
 
     findings = examine()
     if as_json:

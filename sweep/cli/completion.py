@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from kernels.models import MODELS
-from kernels.models.schemes import SCHEMES
-from kernels.models.structure_model import BODY, STRUCTURE
-from sweep.io import shipped
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.models.structure_model import BODY, STRUCTURE
+from tribosweep.sweep.io import shipped
 
 Words = list[tuple[str, str]]  # words with their descriptions
 RUNS = Path("runs")  # where `default_directory` puts a run
@@ -71,15 +71,15 @@ def schemes(incomplete: str) -> Words:
 
 def topics(incomplete: str) -> Words:
     """Topics of `tribosweep list`."""
-    from sweep.cli.topics import ABOUT
+    from tribosweep.sweep.cli.topics import ABOUT
 
     return beginning(incomplete, ((topic.value, about) for topic, about in ABOUT.items()))
 
 
 def settings(incomplete: str) -> Words:
     """Keys of a study, for --set."""
-    from kernels.models.quantity import Quantity
-    from sweep.study.schema import TIME_KEYS, Output, Study, Sweep, Time
+    from tribosweep.kernels.models.quantity import Quantity
+    from tribosweep.sweep.study.schema import TIME_KEYS, Output, Study, Sweep, Time
 
     quantities: dict[str, Quantity] = {q.name: q for model in MODELS.values() for q in model.parameters if q.name not in TIME_KEYS}
     keys = {f"parameters.{name}=": q.description for name, q in quantities.items()}

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.arguments import RunFolder
-from sweep.cli.terminal import emit, progress, say
+from tribosweep.sweep.cli.arguments import RunFolder
+from tribosweep.sweep.cli.terminal import emit, progress, say
 
 
 def explore(
@@ -33,10 +33,10 @@ def explore(
     if out is not None:
         write(directory, out, names)
         return
-    from sweep.execution.directory import RunDirectory
-    from sweep.explore.page import facts_of
-    from sweep.explore.rows import Rows
-    from sweep.explore.server import Answers, Server
+    from tribosweep.sweep.execution.directory import RunDirectory
+    from tribosweep.sweep.explore.page import facts_of
+    from tribosweep.sweep.explore.rows import Rows
+    from tribosweep.sweep.explore.server import Answers, Server
 
     rows = Rows(directory)
     server = Server(Answers(directory, rows, facts_of(RunDirectory(directory), rows, names)), port)
@@ -65,7 +65,7 @@ def opened(address: str) -> Iterator[None]:
 
 def write(directory: Path, out: Path, names: list[str]) -> None:
     """Write a page without a server."""
-    from sweep.explore.still import write_still
+    from tribosweep.sweep.explore.still import write_still
 
     with progress("shards") as update:
         size, held = write_still(directory, out, names, update)

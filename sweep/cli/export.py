@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.arguments import RunFolder
-from sweep.cli.terminal import emit, say
+from tribosweep.sweep.cli.arguments import RunFolder
+from tribosweep.sweep.cli.terminal import emit, say
 
 
 def export(
@@ -22,8 +22,8 @@ def export(
     ] = None,
 ) -> None:
     """Write the rows of a run as one file for other programs, with units: CSV, Parquet, Arrow, or NetCDF with the axes as dimensions."""
-    from sweep.api import exporting
-    from sweep.api.opened import open_run
+    from tribosweep.sweep.api import exporting
+    from tribosweep.sweep.api.opened import open_run
 
     run = open_run(directory)
     emit(str(exporting.export(directory, run.config, out, column)))

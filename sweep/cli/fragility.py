@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.arguments import AsJson, At, RunFolder
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, say_notes, short
+from tribosweep.sweep.cli.arguments import AsJson, At, RunFolder
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say_notes, short
 
 if TYPE_CHECKING:
-    from sweep.analysis.fragility.analysis import Curve, FragilityResult
+    from tribosweep.sweep.analysis.fragility.analysis import Curve, FragilityResult
 
 
 class Method(StrEnum):
@@ -69,9 +69,9 @@ def fragility(
     as_json: AsJson = False,
 ) -> None:
     """Fit how the chance of an event grows with an intensity: a lognormal curve, and counted chances, with their intervals."""
-    from sweep.analysis.fragility import analysis, results
-    from sweep.plots.figure import check_suffix
-    from sweep.plots.fragility import draw
+    from tribosweep.sweep.analysis.fragility import analysis, results
+    from tribosweep.sweep.plots.figure import check_suffix
+    from tribosweep.sweep.plots.fragility import draw
 
     if out is not None:
         check_suffix(out)
@@ -96,8 +96,8 @@ def fragility(
 
 def print_fits(found: FragilityResult) -> None:
     """Print theta and beta of all curves with their intervals."""
-    from sweep.analysis.fragility.analysis import METHODS
-    from sweep.analysis.fragility.results import FITS, records
+    from tribosweep.sweep.analysis.fragility.analysis import METHODS
+    from tribosweep.sweep.analysis.fragility.results import FITS, records
 
     unit = found.rows.intensity.unit_suffix.strip()
     level = f"{100.0 * found.request.confidence:g} %"
@@ -123,7 +123,7 @@ def short_end(value: float | None) -> str:
 
 def print_points(found: FragilityResult, curve: Curve) -> None:
     """Print the counted chances of a curve beside those of its fit."""
-    from sweep.analysis.fragility.results import name_of, points_of
+    from tribosweep.sweep.analysis.fragility.results import name_of, points_of
 
     level = f"{100.0 * found.request.confidence:g} %"
     binned = bool((curve.points.stop > curve.points.start).any())

@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from sweep.cli.terminal import say
+from tribosweep.sweep.cli.terminal import say
 
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from sweep.execution.shard import cannot_start
-from sweep.io import shipped
+from tribosweep.sweep.execution.shard import cannot_start
+from tribosweep.sweep.io import shipped
 
 PACKAGES = ("jax", "jaxlib", "numpy", "pandas", "pyarrow", "pydantic", "typer", "rich")
 DISTRIBUTION = "tribosweep"
@@ -54,7 +54,7 @@ def package(name: str) -> Finding:
 
 def kernels_is_ours() -> Finding:
     """Check that `import kernels` finds the package beside `sweep`, and that no other distribution has a package of that name."""
-    import kernels
+    from tribosweep import kernels
 
     found = Path(kernels.__file__ or "").resolve().parent
     if found.parent != Path(__file__).resolve().parents[2]:
@@ -68,7 +68,7 @@ def kernels_is_ours() -> Finding:
 
 def runtime_findings() -> list[Finding]:
     """The devices and options of JAX, and known problems with them."""
-    from kernels.runtime import jax_faults, jax_setup, native_library, program_cache
+    from tribosweep.kernels.runtime import jax_faults, jax_setup, native_library, program_cache
 
     try:
         jax_setup.prepare()

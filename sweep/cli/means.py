@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import Model
-from sweep.analysis.group_map import others_than
-from sweep.analysis.group_statistics import WORD, drawn_together, group_statistics
-from sweep.analysis.run_rows import as_text, is_numeric
-from sweep.analysis.run_state import model_of, records, state_of
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.design.axis import DRAW, RECORD
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.directory import RunDirectory
-from sweep.io.atomic import make_folders, write_text, write_whole
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import SUFFIXES
-from sweep.plots.group_statistics import draw
-from sweep.study.capabilities import CONVERGENCE
+from tribosweep.kernels.models import Model
+from tribosweep.sweep.analysis.group_map import others_than
+from tribosweep.sweep.analysis.group_statistics import WORD, drawn_together, group_statistics
+from tribosweep.sweep.analysis.run_rows import as_text, is_numeric
+from tribosweep.sweep.analysis.run_state import model_of, records, state_of
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots.figure import SUFFIXES
+from tribosweep.sweep.plots.group_statistics import draw
+from tribosweep.sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,7 +94,7 @@ def say_how_many(table: pa.Table, state: dict[str, Any]) -> None:
 
 def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
     """Write the table as CSV, Parquet or a picture, according to the ending of the file."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     make_folders(out.parent)
     if out.suffix.lower() in SUFFIXES:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.api import default_directory
-from sweep.cli.arguments import AsJson, Settings, StudyFile
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+from tribosweep.sweep.api import default_directory
+from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
 
 if TYPE_CHECKING:
-    from sweep.analysis.optimisation.results import OptimisationResult
+    from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
 
 FEW = 10  # number of optima that are listed
 
@@ -35,10 +35,10 @@ def optimise(
     as_json: AsJson = False,
 ) -> None:
     """Choose parameters so that an observable is least or greatest while others keep their limits; of two, the Pareto front."""
-    from sweep.analysis.optimisation import analysis, load, results
-    from sweep.execution.directory import OPTIMISED, hold_apart
-    from sweep.plots.figure import check_suffix
-    from sweep.plots.optimisation import draw, draw_slice
+    from tribosweep.sweep.analysis.optimisation import analysis, load, results
+    from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
+    from tribosweep.sweep.plots.figure import check_suffix
+    from tribosweep.sweep.plots.optimisation import draw, draw_slice
 
     for file in filter(None, (picture, landscape)):
         check_suffix(file)
@@ -65,7 +65,7 @@ def optimise(
 
 def print_result(result: OptimisationResult) -> None:
     """Print the tables of a result on stdout."""
-    from sweep.analysis.optimisation.results import END_OF_FRONT, facts, value_and_unit
+    from tribosweep.sweep.analysis.optimisation.results import END_OF_FRONT, facts, value_and_unit
 
     best, told = result.optima[0], facts(result)
     counts = told["simulations"]
@@ -99,7 +99,7 @@ def print_result(result: OptimisationResult) -> None:
 
 def print_ranges(result: OptimisationResult) -> None:
     """Print from where to where the points of the front reach."""
-    from sweep.analysis.optimisation.results import value_and_unit
+    from tribosweep.sweep.analysis.optimisation.results import value_and_unit
 
     emit(f"front of {len(result.front)} points, from one end to the other:")
     for place, each in enumerate(result.optimisation.objectives):
@@ -109,7 +109,7 @@ def print_ranges(result: OptimisationResult) -> None:
 
 def print_variables(result: OptimisationResult) -> None:
     """Print one row per variable."""
-    from sweep.analysis.optimisation.results import records
+    from tribosweep.sweep.analysis.optimisation.results import records
 
     rows = [[row["variable"], row["unit"] if row["unit"] != "1" else "", f"{row['value']:.8g}", short(row["lower"]), short(row["upper"]),
              "on a bound" if row["on_bound"] else ""] for row in records(result) if row["optimum"] == 0]  # fmt: skip
@@ -118,7 +118,7 @@ def print_variables(result: OptimisationResult) -> None:
 
 def print_limits(result: OptimisationResult) -> None:
     """Print one row per constraint of the best optimum."""
-    from sweep.analysis.optimisation.results import limits
+    from tribosweep.sweep.analysis.optimisation.results import limits
 
     objective = result.optimisation.objectives[0]
     rows = []
@@ -145,7 +145,7 @@ def print_optima(result: OptimisationResult) -> None:
 
 def print_front(result: OptimisationResult) -> None:
     """Print one row per point of the front."""
-    from sweep.analysis.optimisation.results import front
+    from tribosweep.sweep.analysis.optimisation.results import front
 
     names = [*(str(each) for each in result.optimisation.objectives), *result.optimisation.space.names, "trade_off"]
     rows = [[short(row[name]) for name in names] for row in front(result)]
@@ -155,7 +155,7 @@ def print_front(result: OptimisationResult) -> None:
 
 def print_as_json(result: OptimisationResult, directory: Path, files: Sequence[Path]) -> None:
     """Print the whole result as one JSON value on stdout."""
-    from sweep.analysis.optimisation.results import facts, front, limits, records
+    from tribosweep.sweep.analysis.optimisation.results import facts, front, limits, records
 
     tables = {"optima": records(result), "constraints": limits(result), "front": front(result)}
     print_json({"directory": str(directory), **facts(result), **tables, "files": [str(file) for file in files]})

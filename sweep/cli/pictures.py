@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.arguments import AreasName, At, RunFolder, SupportName
-from sweep.cli.terminal import emit, say
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.cli.arguments import AreasName, At, RunFolder, SupportName
+from tribosweep.sweep.cli.terminal import emit, say
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from sweep.analysis.regime_map import RegimeMap
+    from tribosweep.sweep.analysis.regime_map import RegimeMap
 
 TABLES = (".csv", ".parquet")
 TRACES = 64  # of a report
@@ -56,9 +56,9 @@ def draw_map(
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
     """Draw the regimes of a run, or a statistic over draws (mean, quantile, chance, words), over two of its parameters."""
-    from sweep.analysis.group_map import map_for, statistic_of
-    from sweep.analysis.isolines import with_lines
-    from sweep.plots.regime_map import draw
+    from tribosweep.sweep.analysis.group_map import map_for, statistic_of
+    from tribosweep.sweep.analysis.isolines import with_lines
+    from tribosweep.sweep.plots.regime_map import draw
 
     if table is not None and (not line or table.suffix.lower() not in TABLES):
         why = f"must end in {' or '.join(TABLES)}" if line else "needs --line, whose places it holds"
@@ -91,9 +91,9 @@ def say_lines(drawn: RegimeMap) -> None:
 
 def write_lines(drawn: RegimeMap, file: Path) -> None:
     """Write the lines of a map as CSV or Parquet, according to the ending of the file."""
-    from sweep.analysis.isolines import line_table
-    from sweep.io import sealed_parquet
-    from sweep.io.atomic import make_folders, write_text, write_whole
+    from tribosweep.sweep.analysis.isolines import line_table
+    from tribosweep.sweep.io import sealed_parquet
+    from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
 
     make_folders(file.parent)
     found = line_table(drawn)
@@ -105,7 +105,7 @@ def write_lines(drawn: RegimeMap, file: Path) -> None:
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:
     """Print on stderr the values that define a slice, whether rows hide each other, and how complete the run is."""
-    from sweep.analysis.run_rows import stacked_in
+    from tribosweep.sweep.analysis.run_rows import stacked_in
 
     if drawn.held:
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
@@ -140,8 +140,8 @@ def write_report(
     ] = None,
 ) -> None:
     """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, traces, draws, signals, indices, chances."""
-    from sweep.analysis.branching import results
-    from sweep.report import branches, content, paper
+    from tribosweep.sweep.analysis.branching import results
+    from tribosweep.sweep.report import branches, content, paper
 
     file = out if out is not None else directory / "report.html"
     write = paper.prepare(file)
@@ -172,8 +172,8 @@ def draw_bifurcation(
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/bifurcation.png.")] = None,
 ) -> None:
     """Draw the Poincare points of a run's steady motions over the parameter that it varies."""
-    from sweep.analysis.bifurcation import read_bifurcation
-    from sweep.plots.bifurcation import draw
+    from tribosweep.sweep.analysis.bifurcation import read_bifurcation
+    from tribosweep.sweep.plots.bifurcation import draw
 
     drawn = read_bifurcation(directory, x, y)
     picture = out if out is not None else directory / "bifurcation.png"
@@ -190,8 +190,8 @@ def draw_convergence(
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/convergence.png.")] = None,
 ) -> None:
     """Draw how the points of a convergence study approach exact and their own limit."""
-    from sweep.analysis.convergence_curves import read_curves
-    from sweep.plots.convergence import draw
+    from tribosweep.sweep.analysis.convergence_curves import read_curves
+    from tribosweep.sweep.plots.convergence import draw
 
     drawn = read_curves(directory)
     picture = out if out is not None else directory / "convergence.png"

@@ -20,11 +20,21 @@ from typing import Any, NoReturn
 
 import typer
 
-from sweep.cli.app import app
-from sweep.cli.shared import BAD_CONFIG, CLOSED_PIPE, INTERRUPTED, NO_RESOURCES, OUR_FAULT, TERMINATED, Terminated, reason, shortage
-from sweep.cli.terminal import say
-from sweep.io import system
-from sweep.io.errors import ConfigError, RunError
+from tribosweep.sweep.cli.app import app
+from tribosweep.sweep.cli.shared import (
+    BAD_CONFIG,
+    CLOSED_PIPE,
+    INTERRUPTED,
+    NO_RESOURCES,
+    OUR_FAULT,
+    TERMINATED,
+    Terminated,
+    reason,
+    shortage,
+)
+from tribosweep.sweep.cli.terminal import say
+from tribosweep.sweep.io import system
+from tribosweep.sweep.io.errors import ConfigError, RunError
 
 STDERR = 2  # its descriptor
 UsageError: Any = typer.BadParameter.__base__  # typer has no public name for the base of its errors
@@ -136,9 +146,9 @@ def console() -> None:
 
 def leave(status: int) -> NoReturn:
     """End the process at once, after its locks are gone and what was written to stderr has come through."""
-    if lock := sys.modules.get("sweep.execution.lock"):
+    if lock := sys.modules.get("tribosweep.sweep.execution.lock"):
         lock.release_all()
-    if stderr_filter := sys.modules.get("kernels.runtime.stderr_filter"):
+    if stderr_filter := sys.modules.get("tribosweep.kernels.runtime.stderr_filter"):
         stderr_filter.flush_stderr()
     os._exit(status)
 

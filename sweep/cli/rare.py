@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.arguments import AsJson, RunFolder
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, say_notes, short
+from tribosweep.sweep.cli.arguments import AsJson, RunFolder
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say_notes, short
 
 if TYPE_CHECKING:
-    from sweep.analysis.rare_event import RareEvent
+    from tribosweep.sweep.analysis.rare_event import RareEvent
 
 UNKNOWN = "unknown"
 
@@ -24,9 +24,9 @@ def rare(
     as_json: AsJson = False,
 ) -> None:
     """Estimate the chance of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture."""
-    from sweep.analysis import rare_event
-    from sweep.plots.figure import check_suffix
-    from sweep.plots.rare_event import draw
+    from tribosweep.sweep.analysis import rare_event
+    from tribosweep.sweep.plots.figure import check_suffix
+    from tribosweep.sweep.plots.rare_event import draw
 
     if out is not None:
         check_suffix(out)

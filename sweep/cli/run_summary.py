@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.api import Run
-from sweep.cli.terminal import emit, print_json, say
-from sweep.design.boundary import Boundary
-from sweep.design.refinement import Convergence
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.execution.directory import RunDirectory
-from sweep.study.config import Config
+from tribosweep.sweep.api import Run
+from tribosweep.sweep.cli.terminal import emit, print_json, say
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sweep.analysis.boundary_summary import BoundarySummary
+    from tribosweep.sweep.analysis.boundary_summary import BoundarySummary
 
 
 def describe_study(study: Config, directory: Path, as_json: bool) -> None:
@@ -72,8 +72,8 @@ def summarise(finished: Run, as_json: bool) -> bool:
     Returns:
         True if no row failed, in a convergence study all points settled, and in a subset simulation the event is reached.
     """
-    from sweep.analysis import run_state
-    from sweep.cli import tables
+    from tribosweep.sweep.analysis import run_state
+    from tribosweep.sweep.cli import tables
 
     design = finished.config.design
     table = finished.convergence() if isinstance(design, Convergence) else None
@@ -112,7 +112,7 @@ def summarise(finished: Run, as_json: bool) -> bool:
 
 def say_where(finished: Run, curves: BoundarySummary | None, table: pa.Table | None, rows: int) -> bool:
     """Name the files of an adaptive design and the commands that show them; False if a subset simulation has not reached its event."""
-    from sweep.cli import tables
+    from tribosweep.sweep.cli import tables
 
     directory = RunDirectory(finished.directory)
     if curves is not None:
@@ -125,7 +125,7 @@ def say_where(finished: Run, curves: BoundarySummary | None, table: pa.Table | N
 
 def say_chance(finished: Run) -> bool:
     """Report the chance of the event of a subset simulation on stderr; return whether the event is reached."""
-    from sweep.analysis.rare_event import read
+    from tribosweep.sweep.analysis.rare_event import read
 
     found = read(finished.directory)
     if found.estimate is not None:
@@ -137,14 +137,14 @@ def say_chance(finished: Run) -> bool:
 
 def found_curves(finished: Run) -> BoundarySummary:
     """The curves found by a boundary study."""
-    from sweep.analysis.boundary_summary import curves_of
+    from tribosweep.sweep.analysis.boundary_summary import curves_of
 
     return curves_of(finished.directory)
 
 
 def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dict[str, Any]:
     """The results of a convergence or boundary study, for JSON."""
-    from sweep.analysis import run_state
+    from tribosweep.sweep.analysis import run_state
 
     convergence = {} if table is None else {"convergence": run_state.records(table)}
     return convergence if curves is None else {"boundaries": curves.to_json()}
@@ -152,8 +152,8 @@ def study_results(table: pa.Table | None, curves: BoundarySummary | None) -> dic
 
 def say_what_to_know(finished: Run, table: pa.Table | None) -> bool:
     """Report on stderr failed rows, rows with a remark and unsettled points; return whether no row failed and all points settled."""
-    from sweep.analysis import run_state
-    from sweep.analysis.run_notes import notes_on
+    from tribosweep.sweep.analysis import run_state
+    from tribosweep.sweep.analysis.run_notes import notes_on
 
     design, rows = finished.config.design, sum(finished.statuses.values())
     if finished.failed:

@@ -11,20 +11,30 @@ from typing import Annotated
 
 import typer
 
-from sweep.api import Run, default_directory, load_run, run_with
-from sweep.cli.arguments import AsJson, RunFolder, Settings, StudyFile
-from sweep.cli.run_summary import describe_study, summarise
-from sweep.cli.shared import BAD_CONFIG, FAILED_CHECK, FAILED_ROWS, INTERRUPTED, NO_RESOURCES, TERMINATED, Terminated, reason, shortage
-from sweep.cli.terminal import emit, print_json, progress, say
-from sweep.design.sensitivity import remarks_on
-from sweep.execution import dask_pool, executors
-from sweep.execution.directory import RunDirectory
-from sweep.execution.executors import WorkerPool
-from sweep.execution.integrity import check_run, restore
-from sweep.execution.job_share import Share
-from sweep.io.errors import ConfigError, Problem, RunError
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.sweep.api import Run, default_directory, load_run, run_with
+from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyFile
+from tribosweep.sweep.cli.run_summary import describe_study, summarise
+from tribosweep.sweep.cli.shared import (
+    BAD_CONFIG,
+    FAILED_CHECK,
+    FAILED_ROWS,
+    INTERRUPTED,
+    NO_RESOURCES,
+    TERMINATED,
+    Terminated,
+    reason,
+    shortage,
+)
+from tribosweep.sweep.cli.terminal import emit, print_json, progress, say
+from tribosweep.sweep.design.sensitivity import remarks_on
+from tribosweep.sweep.execution import dask_pool, executors
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.executors import WorkerPool
+from tribosweep.sweep.execution.integrity import check_run, restore
+from tribosweep.sweep.execution.job_share import Share
+from tribosweep.sweep.io.errors import ConfigError, Problem, RunError
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 
 class ExecutorName(StrEnum):

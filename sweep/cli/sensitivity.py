@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity
-from sweep.api import default_directory, load_run
-from sweep.cli.arguments import AsJson, Settings, StudyOrRun
-from sweep.cli.runs import ExecutorName, ExecutorOptions, compute
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.comparison import limit_in
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.api import default_directory, load_run
+from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyOrRun
+from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.comparison import limit_in
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:
-    from sweep.analysis.sensitivity.results import Line, SensitivityResult
-    from sweep.study.event import Event
+    from tribosweep.sweep.analysis.sensitivity.results import Line, SensitivityResult
+    from tribosweep.sweep.study.event import Event
 
 Tell = Callable[[str], None]
 
@@ -47,7 +47,7 @@ def read_target(target: Path, settings: Sequence[str], tell: Tell) -> tuple[Conf
     Raises:
         ConfigError: there is no study, its design does not sample, or `settings` would change an existing run.
     """
-    from sweep.analysis.sensitivity.sample import parts_of
+    from tribosweep.sweep.analysis.sensitivity.sample import parts_of
 
     if target.is_dir():
         if settings:
@@ -77,7 +77,7 @@ def read_numbers(option: str, texts: Sequence[str], model: Model) -> list[tuple[
 
 def events_of(study: Config, exceeds: Sequence[str], chances: Sequence[str]) -> tuple[Event, ...]:
     """The events of --exceeds NAME=NUMBER, or NAME=WORD for an observable that is a word, and of --chance."""
-    from sweep.study.event import read_events
+    from tribosweep.sweep.study.event import read_events
 
     words = {quantity.name for quantity in study.model.observables if quantity.kind == "word"}
     above = [text if text.partition("=")[0].strip() in words else text.replace("=", ">", 1) for text in exceeds]
@@ -86,8 +86,8 @@ def events_of(study: Config, exceeds: Sequence[str], chances: Sequence[str]) -> 
 
 def print_study(study: SensitivityResult) -> None:
     """Print the tables of a study on stdout."""
-    from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
-    from sweep.study.event import subject_of
+    from tribosweep.sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, UNCERTAINTY
+    from tribosweep.sweep.study.event import subject_of
 
     chances = {subject_of(event)[1] for event in study.request.events}
     for quantity in study.quantities:
@@ -108,7 +108,7 @@ def heading(quantity: Quantity, lines: Sequence[Line], things: str) -> str:
 
 def print_indices(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
     """Print one row per parameter with all its indices, then one row per pair of parameters."""
-    from sweep.analysis.sensitivity.analysis import group_noun
+    from tribosweep.sweep.analysis.sensitivity.analysis import group_noun
 
     what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
     plain = [line for line in lines if not line.estimate.other]
@@ -157,8 +157,8 @@ def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Seque
 
 def print_chances(study: SensitivityResult) -> None:
     """Print the chance of each event with the ends of its interval, and the number of rows that count without a value."""
-    from sweep.analysis.sensitivity.results import UNCERTAINTY
-    from sweep.study.event import subject_of
+    from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY
+    from tribosweep.sweep.study.event import subject_of
 
     found = {(line.observable, line.estimate.measure): line for line in study.lines[UNCERTAINTY]}
     level = f"{100.0 * study.request.level:g} %"
@@ -184,7 +184,7 @@ def print_derivatives(quantity: Quantity, lines: Sequence[Line]) -> None:
 
 def print_as_json(study: SensitivityResult, path: Path, files: Sequence[Path]) -> None:
     """Print the whole study as one JSON value on stdout."""
-    from sweep.analysis.sensitivity.results import records
+    from tribosweep.sweep.analysis.sensitivity.results import records
 
     groups = {
         name: {"used": len(kept.groups), "total": kept.total, "missing": kept.missing, "failed": kept.failed, "void": kept.void,
@@ -217,8 +217,8 @@ def sensitivity(
     as_json: AsJson = False,
 ) -> None:
     """Report how observables depend on the parameters, and how uncertain they are."""
-    from sweep.analysis.sensitivity import analysis, results
-    from sweep.plots.sensitivity import default_picture, draw
+    from tribosweep.sweep.analysis.sensitivity import analysis, results
+    from tribosweep.sweep.plots.sensitivity import default_picture, draw
 
     if picture is not None and out is None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from sweep.cli.arguments import AsJson, StudyOrRun, existing_run, is_study
-from sweep.cli.run_summary import study_results
-from sweep.cli.shared import FAILED_ROWS
-from sweep.cli.starting import command_of
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.execution.directory import count_failed
-from sweep.io import shipped
-from sweep.io.files import read_text
-from sweep.io.toml import read_toml
-from sweep.study.capabilities import BOUNDARY, CONVERGENCE
+from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, existing_run, is_study
+from tribosweep.sweep.cli.run_summary import study_results
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.starting import command_of
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.execution.directory import count_failed
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.io.files import read_text
+from tribosweep.sweep.io.toml import read_toml
+from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
 
 LONGEST_TABLE = 10_000  # rows of events that are printed
 
@@ -52,11 +52,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a run: state, progress, statuses, times and first rows; or statistics over parameters, such as draws. Of a study: its text."""
-    from sweep.analysis import run_state
-    from sweep.analysis.boundary_summary import curves_of
-    from sweep.analysis.run_notes import notes_on
-    from sweep.cli import tables
-    from sweep.cli.means import show_means
+    from tribosweep.sweep.analysis import run_state
+    from tribosweep.sweep.analysis.boundary_summary import curves_of
+    from tribosweep.sweep.analysis.run_notes import notes_on
+    from tribosweep.sweep.cli import tables
+    from tribosweep.sweep.cli.means import show_means
 
     asked = bool(over or observable or quantile or chance or out)
     if is_study(directory) and not (failed or as_json or asked):
@@ -106,8 +106,8 @@ def show_study(path: Path) -> None:
 
 def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
     """Print the failed rows of a run on stdout: all of them as JSON, or the first ones as a table."""
-    from sweep.analysis import run_state
-    from sweep.cli import tables
+    from tribosweep.sweep.analysis import run_state
+    from tribosweep.sweep.cli import tables
 
     rows = run_state.failed_rows(directory, None if as_json else run_state.MANY)
     if as_json:
@@ -131,7 +131,7 @@ def show_events(
     as_json: AsJson = False,
 ) -> None:
     """Show the events or impacts of single points of a study: by the exact engine for any scheme, impacts of structures by their scheme."""
-    from sweep.analysis import event_log
+    from tribosweep.sweep.analysis import event_log
 
     table = event_log.events_of(event_log.read_study(study), point or [0], impacts, most)
     if out is not None:

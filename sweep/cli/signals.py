@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from sweep.cli.arguments import AsJson, At, RunFolder
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.cli.arguments import AsJson, At, RunFolder
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from sweep.analysis.signals import RunSignals
+    from tribosweep.sweep.analysis.signals import RunSignals
 
 MOST_LINES = 60
 
@@ -32,10 +32,10 @@ def signals(
     as_json: AsJson = False,
 ) -> None:
     """Show spectra, rainflow cycles, level crossings and impacts of single rows of a run, or their quantiles over draws."""
-    from sweep.analysis import event_log
-    from sweep.analysis.signals import read_signals
-    from sweep.plots import signals as picture
-    from sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.analysis import event_log
+    from tribosweep.sweep.analysis.signals import read_signals
+    from tribosweep.sweep.plots import signals as picture
+    from tribosweep.sweep.plots.figure import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from sweep.cli import completion
-from sweep.cli.arguments import AsJson, study_or_run
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.cli import completion
+from tribosweep.sweep.cli.arguments import AsJson, study_or_run
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from sweep.analysis.spectra import Spectra
+    from tribosweep.sweep.analysis.spectra import Spectra
 
 SHOWN_FREQUENCIES, SHOWN_RECORDS = 13, 12  # rows of the tables on the terminal
 
@@ -46,9 +46,9 @@ def spectrum(
     as_json: AsJson = False,
 ) -> None:
     """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses."""
-    from sweep.analysis import event_log, spectra
-    from sweep.plots import spectra as picture
-    from sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.analysis import event_log, spectra
+    from tribosweep.sweep.plots import spectra as picture
+    from tribosweep.sweep.plots.figure import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:
@@ -83,7 +83,7 @@ def in_json(found: Spectra) -> dict[str, object]:
 
 def show(found: Spectra) -> None:
     """Print the intensities of records, and the spectrum at some frequencies."""
-    from sweep.excitation.intensity import MEASURES, SA_UNIT
+    from tribosweep.sweep.excitation.intensity import MEASURES, SA_UNIT
 
     units = {name: MEASURES[name].unit if name in MEASURES else SA_UNIT for name in found.measures}
     header = ["record", *(f"{name}\n{unit}" for name, unit in units.items())]

@@ -11,16 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from kernels.models import MODELS
-from kernels.models.structure_model import BODY, STRUCTURE
-from sweep.cli import completion
-from sweep.cli.terminal import emit, say
-from sweep.io import shipped
-from sweep.io.atomic import make_folders, write_together
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.files import holds, read_bytes, read_text
-from sweep.io.toml import parse_toml, text
-from sweep.study.load import OTHER_COMMANDS
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.structure_model import BODY, STRUCTURE
+from tribosweep.sweep.cli import completion
+from tribosweep.sweep.cli.terminal import emit, say
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.io.atomic import make_folders, write_together
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.files import holds, read_bytes, read_text
+from tribosweep.sweep.io.toml import parse_toml, text
+from tribosweep.sweep.study.load import OTHER_COMMANDS
 
 DEFAULT_MODEL = next(iter(MODELS))
 CALIBRATION, OPTIMISATION, BRANCHES = "calibration", "optimise", "branches"

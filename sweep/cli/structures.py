@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sweep.cli.arguments import AsJson
-from sweep.cli.terminal import print_json, print_table, say, short
+from tribosweep.sweep.cli.arguments import AsJson
+from tribosweep.sweep.cli.terminal import print_json, print_table, say, short
 
 
 def modes(
@@ -18,8 +18,8 @@ def modes(
     as_json: AsJson = False,
 ) -> None:
     """Show the modes and points of a modal basis, or make that of a beam."""
-    from kernels.models.basis import AXES
-    from sweep.structure.basis_files import read_basis, write_basis
+    from tribosweep.kernels.models.basis import AXES
+    from tribosweep.sweep.structure.basis_files import read_basis, write_basis
 
     basis = read_basis(file)
     full = basis.damping.ndim > 1

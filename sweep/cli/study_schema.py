@@ -13,30 +13,30 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernels.models.kwu_epri import KwuEpriLaw
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
-from kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
-from kernels.models.supports import LAWS, OBSTACLES
-from sweep.analysis.branching.load import ALONG_KEYS, BRANCHES
-from sweep.analysis.branching.load import KEYS as BRANCHES_KEYS
-from sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
-from sweep.analysis.calibration.posterior.priors import PRIORS
-from sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
-from sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
-from sweep.analysis.optimisation.load import KEYS as OPTIMISE_KEYS
-from sweep.analysis.optimisation.load import METHODS, OPTIMISE, VARIABLE_KEYS
-from sweep.cli.topics import default_of, listed_models
-from sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
-from sweep.design.designs import DESIGNS
-from sweep.design.distributions import DISTRIBUTIONS
-from sweep.excitation.envelope import SHAPES
-from sweep.io.units import in_unit
-from sweep.io.values import DEFAULT, written
-from sweep.study.random_excitation import INTERPOLATIONS
-from sweep.study.response_spectra import ACROSS
-from sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
-from sweep.study.structures import KINDS
+from tribosweep.kernels.models.kwu_epri import KwuEpriLaw
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
+from tribosweep.kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
+from tribosweep.kernels.models.supports import LAWS, OBSTACLES
+from tribosweep.sweep.analysis.branching.load import ALONG_KEYS, BRANCHES
+from tribosweep.sweep.analysis.branching.load import KEYS as BRANCHES_KEYS
+from tribosweep.sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
+from tribosweep.sweep.analysis.calibration.posterior.priors import PRIORS
+from tribosweep.sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
+from tribosweep.sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
+from tribosweep.sweep.analysis.optimisation.load import KEYS as OPTIMISE_KEYS
+from tribosweep.sweep.analysis.optimisation.load import METHODS, OPTIMISE, VARIABLE_KEYS
+from tribosweep.sweep.cli.topics import default_of, listed_models
+from tribosweep.sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
+from tribosweep.sweep.design.designs import DESIGNS
+from tribosweep.sweep.design.distributions import DISTRIBUTIONS
+from tribosweep.sweep.excitation.envelope import SHAPES
+from tribosweep.sweep.io.units import in_unit
+from tribosweep.sweep.io.values import DEFAULT, written
+from tribosweep.sweep.study.random_excitation import INTERPOLATIONS
+from tribosweep.sweep.study.response_spectra import ACROSS
+from tribosweep.sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
+from tribosweep.sweep.study.structures import KINDS
 
 Schema = dict[str, Any]
 AFTER = r"(1/)?[^0-9.\s+-].*$"  # a unit

@@ -8,17 +8,17 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import REGIMES, Model
-from kernels.models.status import Status
-from sweep.analysis.run_state import FEW, POINT, first_rows, shown_table, swept_in, varies
-from sweep.cli.terminal import print_table, say
-from sweep.design.axis import SCHEME
-from sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
+from tribosweep.kernels.models import REGIMES, Model
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.analysis.run_state import FEW, POINT, first_rows, shown_table, swept_in, varies
+from tribosweep.sweep.cli.terminal import print_table, say
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sweep.analysis.boundary_summary import BoundarySummary
+    from tribosweep.sweep.analysis.boundary_summary import BoundarySummary
 
 MANY_CURVES = 24  # with more curves, those between the same two regimes are counted together
 SHOCK = ("impacts", "peak_force", "max_compression", "plastic_set", "rebound_velocity", "separation_time")
@@ -47,7 +47,7 @@ def print_failed(rows: pa.Table, model: Model) -> None:
 
 def plain_columns(rows: pa.Table) -> dict[str, list[Any]]:
     """The columns of rows without those of signals, which no table on the terminal can show."""
-    from sweep.execution.parquet import ENTRIES
+    from tribosweep.sweep.execution.parquet import ENTRIES
 
     names = [field.name for field in rows.schema if ENTRIES.encode() not in (field.metadata or {})]
     return {name: rows.column(name).to_pylist() for name in names}
@@ -101,7 +101,7 @@ def of_supports(observables: list[str]) -> list[str]:
 
 def print_study(table: pa.Table) -> None:
     """Print the table of a convergence study without constant parameters; if it is long, the number of points by verdict."""
-    from sweep.execution.adaptive.convergence_table import VERDICTS
+    from tribosweep.sweep.execution.adaptive.convergence_table import VERDICTS
 
     columns: dict[str, list[Any]] = table.to_pydict()
     if table.num_rows > FEW:

@@ -19,8 +19,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from sweep.io.pace import Pace
-from sweep.io.text import visible, visible_json
+from tribosweep.sweep.io.pace import Pace
+from tribosweep.sweep.io.text import visible, visible_json
 
 PIPE_WIDTH = 100
 LINE = 5.0  # s between lines of progress
@@ -161,7 +161,7 @@ class Left(TimeRemainingColumn):
 
 def in_work() -> Sequence[str]:
     """The programs that are being compiled, in words."""
-    from kernels.runtime.compiling import IN_WORK
+    from tribosweep.kernels.runtime.compiling import IN_WORK
 
     return tuple(IN_WORK)
 

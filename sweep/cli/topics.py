@@ -9,27 +9,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kernels.models import MODELS, SINGLE_RULES, Model
-from kernels.models.basis import Basis
-from kernels.models.naming import nearest_spelling
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import SCHEMES
-from kernels.models.status import RESULTS, Status
-from kernels.models.structure_model import BODY, STRUCTURE
-from kernels.models.structures import CENTRE, Load, Structure, body_basis
-from kernels.models.supports import RING, Support
-from sweep.cli.shared import EXIT_STATUSES
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
-from sweep.design.distributions import DISTRIBUTIONS, LAWS
-from sweep.design.sensitivity import SAMPLERS
-from sweep.io import shipped
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.toml import inline
-from sweep.io.values import written
-from sweep.study.load_tables import file_keys
-from sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
-from sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
+from tribosweep.kernels.models import MODELS, SINGLE_RULES, Model
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.naming import nearest_spelling
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.kernels.models.structure_model import BODY, STRUCTURE
+from tribosweep.kernels.models.structures import CENTRE, Load, Structure, body_basis
+from tribosweep.kernels.models.supports import RING, Support
+from tribosweep.sweep.cli.shared import EXIT_STATUSES
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.design.designs import ABOUT_CONCATENATION, CONCATENATION, DESIGNS
+from tribosweep.sweep.design.distributions import DISTRIBUTIONS, LAWS
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.toml import inline
+from tribosweep.sweep.io.values import written
+from tribosweep.sweep.study.load_tables import file_keys
+from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
+from tribosweep.sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
 
 PROSE = ("why not", "schemes", "description", "default", "parameters", "rule", "models", "status")
 LIKE = 0.7  # similarity of spelling of a word and the name that it may mean
@@ -153,7 +153,7 @@ def axes() -> list[dict[str, Any]]:
 
 def calibration() -> list[dict[str, Any]]:
     """The keys of [calibration]."""
-    from sweep.analysis.calibration import load, sources
+    from tribosweep.sweep.analysis.calibration import load, sources
 
     parts = {"calibration": load.KEYS, "calibration.free.NAME": load.FREE_KEYS, "calibration.compare.NAME": sources.COMPARED_KEYS,
              "calibration.traces": sources.TRACE_KEYS, "calibration.loops": sources.LOOP_KEYS}  # fmt: skip
@@ -162,7 +162,7 @@ def calibration() -> list[dict[str, Any]]:
 
 def optimisation() -> list[dict[str, Any]]:
     """The keys of [optimise]."""
-    from sweep.analysis.optimisation import load
+    from tribosweep.sweep.analysis.optimisation import load
 
     parts = {load.OPTIMISE: load.KEYS, f"{load.OPTIMISE}.variables.NAME": load.VARIABLE_KEYS}
     return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
@@ -170,7 +170,7 @@ def optimisation() -> list[dict[str, Any]]:
 
 def branching() -> list[dict[str, Any]]:
     """The keys of [branches]."""
-    from sweep.analysis.branching import load
+    from tribosweep.sweep.analysis.branching import load
 
     parts = {load.BRANCHES: load.KEYS, f"{load.BRANCHES}.along.NAME": load.ALONG_KEYS}
     return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
@@ -183,7 +183,7 @@ def statuses() -> list[dict[str, Any]]:
 
 def combinations(model: str | None = None, scheme: str | None = None) -> list[dict[str, Any]]:
     """Which models, schemes and features go together, of one model or one scheme if it is named."""
-    from sweep.study import combinations as combined
+    from tribosweep.sweep.study import combinations as combined
 
     models = {name: each for name, each in listed_models().items() if model in (None, name)}
     return list(combined.summary(combined.combinations(models, [name for name in SCHEMES if scheme in (None, name)])))

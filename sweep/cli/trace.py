@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.arguments import AsJson, StudyOrRun, SupportName
-from sweep.cli.terminal import emit, print_json, print_table, say
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, SupportName
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 ROWS, ROWS_OF_A_PICTURE = 2000, 20_000
 MOST_COORDINATES = 6  # that the table on the terminal has
@@ -31,10 +31,10 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Show motion and forces of one point of a study in time: a structure by its scheme, any other oscillator by the exact engine."""
-    from sweep.analysis import event_log
-    from sweep.analysis.time_trace import extremes, trace_of
-    from sweep.plots import time_trace as picture
-    from sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.analysis import event_log
+    from tribosweep.sweep.analysis.time_trace import extremes, trace_of
+    from tribosweep.sweep.plots import time_trace as picture
+    from tribosweep.sweep.plots.figure import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import SCHEMES
-from sweep.io.values import DEFAULT, written
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.sweep.io.values import DEFAULT, written
 
 SCHEME = "scheme"
 SCHEME_NAMES = tuple(SCHEMES)

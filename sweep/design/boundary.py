@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Axis, Spaced
-from sweep.design.draws import Draws
-from sweep.design.grid import Grid
-from sweep.design.points import Points
+from tribosweep.sweep.design.axis import Axis, Spaced
+from tribosweep.sweep.design.draws import Draws
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.design.points import Points
 
 
 @dataclass(frozen=True, slots=True)

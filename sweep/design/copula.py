@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.design.distributions import LEAST, MOST
+from tribosweep.sweep.design.distributions import LEAST, MOST
 
 if TYPE_CHECKING:
-    from sweep.design.axis import Axis
+    from tribosweep.sweep.design.axis import Axis
 
 Correlation = tuple[str, str, float]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sweep.design.axis import DRAW, SCHEME, SCHEME_NAMES, Axis, Listed
-from sweep.design.boundary import Boundary
-from sweep.design.draws import Draws
-from sweep.design.grid import Grid, Zip
-from sweep.design.points import Missing, Points, join
-from sweep.design.refinement import Convergence
-from sweep.design.sensitivity import ABOUT, Sampling
-from sweep.design.subset_simulation import ABOUT_SUBSET, SUBSET, SubsetSimulation
+from tribosweep.sweep.design.axis import DRAW, SCHEME, SCHEME_NAMES, Axis, Listed
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.draws import Draws
+from tribosweep.sweep.design.grid import Grid, Zip
+from tribosweep.sweep.design.points import Missing, Points, join
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.design.sensitivity import ABOUT, Sampling
+from tribosweep.sweep.design.subset_simulation import ABOUT_SUBSET, SUBSET, SubsetSimulation
 
 DESIGNS: dict[str, str] = {
     "grid": "every combination of the axes' values; the last axis runs fastest",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sweep.design.axis import Continuous, Listed
+    from tribosweep.sweep.design.axis import Continuous, Listed
 
 LEAST, MOST = 2.0**-54, 1.0 - 2.0**-53  # limits of the coordinates, so that no quantile is infinite
 

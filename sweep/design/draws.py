@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Axis, Counted
-from sweep.design.copula import Correlation, correlate
-from sweep.design.latin_hypercube import mixed
-from sweep.design.sampling import Sampled
+from tribosweep.sweep.design.axis import Axis, Counted
+from tribosweep.sweep.design.copula import Correlation, correlate
+from tribosweep.sweep.design.latin_hypercube import mixed
+from tribosweep.sweep.design.sampling import Sampled
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sweep.design.axis import Counted
-from sweep.design.points import Points, gather
+from tribosweep.sweep.design.axis import Counted
+from tribosweep.sweep.design.points import Points, gather
 
 
 @dataclass(frozen=True, slots=True)

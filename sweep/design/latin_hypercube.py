@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.sampling import PlainSample
+from tribosweep.sweep.design.sampling import PlainSample
 
 SPARE_BITS = 50  # bits of a coordinate, including those of the number of its part
 ROUNDS = 8

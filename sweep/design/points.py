@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES, Axis
 
 
 @dataclass(frozen=True, slots=True)

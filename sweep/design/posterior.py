@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.design.axis import Axis, Counted
-from sweep.design.latin_hypercube import permuted
-from sweep.design.sampling import Sampled
-from sweep.design.sobol import sobol
-from sweep.io.values import written
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.design.axis import Axis, Counted
+from tribosweep.sweep.design.latin_hypercube import permuted
+from tribosweep.sweep.design.sampling import Sampled
+from tribosweep.sweep.design.sobol import sobol
+from tribosweep.sweep.io.values import written
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernels.models.schemes import SCHEMES
-from sweep.design.axis import Axis
-from sweep.design.grid import Grid
-from sweep.design.points import Points
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.sweep.design.axis import Axis
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.design.points import Points
 
 STEP, LARGEST_STEP, SMALLEST_STEP, TOLERANCE = "step", "largest_step", "smallest_step", "tolerance"
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Axis, Counted
-from sweep.design.copula import Correlation, correlate
-from sweep.design.points import Points, gather
+from tribosweep.sweep.design.axis import Axis, Counted
+from tribosweep.sweep.design.copula import Correlation, correlate
+from tribosweep.sweep.design.points import Points, gather
 
 
 class Sampled:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from sweep.design.axis import Axis
-from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.posterior import Posterior
-from sweep.design.sampling import PlainSample, Sampled
-from sweep.design.sobol import Sobol, sobol
+from tribosweep.sweep.design.axis import Axis
+from tribosweep.sweep.design.latin_hypercube import LatinHypercube
+from tribosweep.sweep.design.posterior import Posterior
+from tribosweep.sweep.design.sampling import PlainSample, Sampled
+from tribosweep.sweep.design.sobol import Sobol, sobol
 
 LEVELS, HARMONICS = 4, 4  # default values
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.sampling import PlainSample
+from tribosweep.sweep.design.sampling import PlainSample
 
 BITS = 53  # bits of a coordinate: the precision of a float64 between 1/2 and 1
 LOW_BITS = 17  # lowest bits of an index, whose share of a Sobol point is tabulated

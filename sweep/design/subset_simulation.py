@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sweep.design.axis import DRAW, RECORD, Axis, Listed
-from sweep.design.copula import Correlation, correlate
-from sweep.design.distributions import Weighted
-from sweep.design.joined import Joined, singles, with_sign
-from sweep.design.points import Points
-from sweep.design.sampling import points_at
+from tribosweep.sweep.design.axis import DRAW, RECORD, Axis, Listed
+from tribosweep.sweep.design.copula import Correlation, correlate
+from tribosweep.sweep.design.distributions import Weighted
+from tribosweep.sweep.design.joined import Joined, singles, with_sign
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.design.sampling import points_at
 
 SUBSET = "subset_simulation"
 ABOUT_SUBSET = (

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sweep.excitation.draws import ChosenDraws, Missed
-from sweep.excitation.envelope import Envelope
-from sweep.excitation.oscillators import Oscillators
-from sweep.excitation.response_spectrum import response_spectrum
-from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary
+from tribosweep.sweep.excitation.draws import ChosenDraws, Missed
+from tribosweep.sweep.excitation.envelope import Envelope
+from tribosweep.sweep.excitation.oscillators import Oscillators
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
+from tribosweep.sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.stationary import Stationary
 
 SPACING = 1.03  # ratio of neighbouring frequencies that are corrected from the beginning
 BETWEEN = 8  # parts of such a ratio at which deviations are looked for; the worst frequencies are corrected from then on

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.correlated import checked, root_of
-from sweep.excitation.draws import ChosenDraws, Missed
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.correlated import checked, root_of
+from tribosweep.sweep.excitation.draws import ChosenDraws, Missed
 
 
 @dataclass(frozen=True, eq=False)

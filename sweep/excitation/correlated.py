@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from kernels.excitation.record import Records
-from sweep.excitation.draws import Draws
-from sweep.excitation.stationary import Stationary
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.sweep.excitation.draws import Draws
+from tribosweep.sweep.excitation.stationary import Stationary
 
 
 @dataclass(frozen=True, eq=False)

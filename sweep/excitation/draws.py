@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sweep.io.errors import RunError
+from tribosweep.sweep.io.errors import RunError
 
 CANDIDATES = 3  # for a draw
 KEPT = 256  # draws that are kept in memory

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.excitation.draws import Draws
-from sweep.excitation.records import Recorded
-from sweep.excitation.response_spectrum import DAMPING, checked, response_spectrum
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.excitation.draws import Draws
+from tribosweep.sweep.excitation.records import Recorded
+from tribosweep.sweep.excitation.response_spectrum import DAMPING, checked, response_spectrum
 
 GRAVITY = 9.80665  # m/s^2, in the definition of the Arias intensity
 CHUNK = 64  # records at a time

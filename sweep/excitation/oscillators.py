@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.excitation.response_spectrum import POINTS, linear_step
+from tribosweep.sweep.excitation.response_spectrum import POINTS, linear_step
 
 NEARLY = 0.9  # steps are looked into whose amplitude reaches this part of the largest acceleration at samples
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.io import tables
-from sweep.io.columns import Wanted, read_columns
-from sweep.io.errors import Findings, Problem
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.columns import Wanted, read_columns
+from tribosweep.sweep.io.errors import Findings, Problem
 
 TIME, ACCELERATION, FORCE, CHANNELS = "time", "acceleration", "force", "channels"
 UNITS = {ACCELERATION: "m/s^2", FORCE: "N"}

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sweep.excitation.draws import Draws
-from sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.draws import Draws
+from tribosweep.sweep.excitation.spectrum import Spectrum
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sweep.execution.dask_versions import ask_workers, own_versions, sort_out
-from sweep.execution.executors import WorkerDeathError
-from sweep.io.errors import RunError
+from tribosweep.sweep.execution.dask_versions import ask_workers, own_versions, sort_out
+from tribosweep.sweep.execution.executors import WorkerDeathError
+from tribosweep.sweep.io.errors import RunError
 
 ANSWER = 5  # s: time limit for an answer from a scheduler
 EVERY = 2.0  # s between two looks at the workers

@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from sweep.execution.dask_executor import ANSWER, DaskExecutor
-from sweep.execution.dask_versions import ask_workers, own_versions, sort_out
-from sweep.execution.executors import WorkerPool
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.execution.dask_executor import ANSWER, DaskExecutor
+from tribosweep.sweep.execution.dask_versions import ask_workers, own_versions, sort_out
+from tribosweep.sweep.execution.executors import WorkerPool
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 LOUD = ("asyncio", "distributed", "tornado")
 ENCRYPTED = ("tls", "wss")  # protocols of Dask's addresses
@@ -83,7 +83,7 @@ def start_cluster(workers: int | None, stack: ExitStack) -> Any:
     from distributed import Client, LocalCluster
     from distributed.security import Security
 
-    from kernels.runtime.jax_setup import cores
+    from tribosweep.kernels.runtime.jax_setup import cores
 
     try:
         security = Security.temporary()

@@ -14,7 +14,7 @@ def versions():
     import importlib.metadata, os, socket, sys
     found = {"host": socket.gethostname(), "Python": "%d.%d" % sys.version_info[:2]}
     try:
-        from sweep.io.version import SCHEMA_VERSION, VERSION
+        from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
         found["tribosweep"], found["schema of runs"] = VERSION, str(SCHEMA_VERSION)
     except ImportError:
         found["tribosweep"] = "missing"

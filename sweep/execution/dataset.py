@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.execution.directory import RunDirectory
-from sweep.execution.shard_check import SHARD_NAME, expected_by, place_of
-from sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.shard_check import SHARD_NAME, expected_by, place_of
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,9 +55,9 @@ class Dataset:
         Args:
             columns: their names; default all. having: read only shards for whose rows by status this is true.
         """
-        from sweep.execution import parquet
-        from sweep.io import sealed_parquet
-        from sweep.io.files import MOST_TABLE, read_bytes
+        from tribosweep.sweep.execution import parquet
+        from tribosweep.sweep.io import sealed_parquet
+        from tribosweep.sweep.io.files import MOST_TABLE, read_bytes
 
         for path, number in self._found():
             try:
@@ -78,7 +78,7 @@ class Dataset:
         Args:
             whole: verify every byte. Else only the footers are, which reveals a shard that is cut short or foreign, but no changed rows.
         """
-        from sweep.io import sealed_parquet
+        from tribosweep.sweep.io import sealed_parquet
 
         for path, number in self._found():
             try:
@@ -97,8 +97,8 @@ class Dataset:
 
     def _belongs(self, path: Path, number: int, metadata: pq.FileMetaData) -> bool:
         """Whether an intact file is a shard of this run, and none that an extension will replace; ConfigError if it is foreign."""
-        from sweep.execution import parquet
-        from sweep.io import sealed_parquet
+        from tribosweep.sweep.execution import parquet
+        from tribosweep.sweep.io import sealed_parquet
 
         try:
             facts = parquet.read_facts(metadata)
@@ -140,7 +140,7 @@ def read_table(directory: RunDirectory, path: Path, kinds: Mapping[str, pa.DataT
     Raises:
         FileNotFoundError: there is none. ConfigError: it is not as it was written.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         return sealed_parquet.require(sealed_parquet.read(path), kinds, whole=whole)

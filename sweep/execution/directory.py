@@ -26,19 +26,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.models.status import RESULTS
-from sweep.design.boundary import Boundary
-from sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.execution.lock import hold
-from sweep.execution.recovery import rebuild_manifest
-from sweep.execution.stored import Manifest, problems_in
-from sweep.io.atomic import write_text
-from sweep.io.errors import ConfigError, Problem, advise_path, shorten
-from sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes, read_text
-from sweep.io.toml import parse_toml
-from sweep.io.version import SCHEMA_VERSION, VERSION
-from sweep.study.config import Config
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.execution.lock import hold
+from tribosweep.sweep.execution.recovery import rebuild_manifest
+from tribosweep.sweep.execution.stored import Manifest, problems_in
+from tribosweep.sweep.io.atomic import write_text
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise_path, shorten
+from tribosweep.sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes, read_text
+from tribosweep.sweep.io.toml import parse_toml
+from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
+from tribosweep.sweep.study.config import Config
 
 SHOWN = 8
 FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves")  # that a directory of results may have

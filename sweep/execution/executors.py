@@ -7,7 +7,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sweep.io.errors import RunError
+from tribosweep.sweep.io.errors import RunError
 
 THREADS = 3  # at a time one shard is prepared, one computed (devices take one at a time) and one encoded; the main thread writes one
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sweep.execution.directory import RunDirectory, may_extend
-from sweep.execution.shard import span
-from sweep.execution.shard_check import expected_by, inspect_shards
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
+from tribosweep.sweep.execution.directory import RunDirectory, may_extend
+from tribosweep.sweep.execution.shard import span
+from tribosweep.sweep.execution.shard_check import expected_by, inspect_shards
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
 
 
 def check_extension(directory: RunDirectory, config: Config) -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.design.designs import BY_LEVELS
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.directory import RunDirectory
-from sweep.execution.lock import hold
-from sweep.execution.shard_check import expected_by, inspect_shards
-from sweep.io.atomic import remove, write_text
-from sweep.study.capabilities import BOUNDARY, CONVERGENCE
+from tribosweep.sweep.design.designs import BY_LEVELS
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.lock import hold
+from tribosweep.sweep.execution.shard_check import expected_by, inspect_shards
+from tribosweep.sweep.io.atomic import remove, write_text
+from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def tables_of(directory: RunDirectory, design: str, marked: bool) -> Iterator[Pa
 
 def fault_of(table: Path) -> str | None:
     """What is wrong with a table; None if nothing is."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         sealed_parquet.verify(table)

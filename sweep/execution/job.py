@@ -12,14 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sweep.design.points import Points
-from sweep.execution.directory import RunDirectory, identity, total_statuses
-from sweep.execution.executors import WorkerDeathError, WorkerPool
-from sweep.execution.returned import require_piece, require_setting
-from sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime, span
-from sweep.io.atomic import make_inner_folder, remove, remove_leftovers, rename, write_one_of_many, write_text
-from sweep.io.errors import RunError
-from sweep.study.config import Config
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.execution.directory import RunDirectory, identity, total_statuses
+from tribosweep.sweep.execution.executors import WorkerDeathError, WorkerPool
+from tribosweep.sweep.execution.returned import require_piece, require_setting
+from tribosweep.sweep.execution.shard import Piece, Setting, compute_piece, compute_piece_of, describe_runtime, span
+from tribosweep.sweep.io.atomic import make_inner_folder, remove, remove_leftovers, rename, write_one_of_many, write_text
+from tribosweep.sweep.io.errors import RunError
+from tribosweep.sweep.study.config import Config
 
 Progress = Callable[[int, int], None]
 COMPILING, COMPUTING, ENCODING, WRITING, WAITING, TOTAL = "compiling", "computing", "encoding", "writing", "waiting", "total"
@@ -166,8 +166,8 @@ class Job:
 
 def lengthened(path: Path, piece: Piece) -> tuple[bytes, dict[str, Any]]:
     """The bytes and the facts of a shard with one more piece; OSError if what is written of it cannot be read or has changed."""
-    from sweep.execution import parquet
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.execution import parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         return parquet.lengthen(sealed_parquet.verified(path), piece.data, piece.facts)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 
 @dataclass(frozen=True, slots=True)

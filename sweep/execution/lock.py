@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sweep.execution.job_share import Share
-from sweep.execution.stored import Writer, load_json
-from sweep.io import system
-from sweep.io.atomic import make_folders
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.files import MOST_NOTE, read_bytes
+from tribosweep.sweep.execution.job_share import Share
+from tribosweep.sweep.execution.stored import Writer, load_json
+from tribosweep.sweep.io import system
+from tribosweep.sweep.io.atomic import make_folders
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.files import MOST_NOTE, read_bytes
 
 LOCK = ".lock"
 LOCK_NAME = re.compile(r"\.lock(-\d+-of-\d+)?")

@@ -11,24 +11,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kernels.models.quantity import Quantity
-from kernels.models.signals import Abscissa
-from kernels.models.status import SENTENCES
-from sweep.design.axis import SCHEME, SCHEME_NAMES
-from sweep.design.designs import Adaptive
-from sweep.design.points import Points
-from sweep.design.refinement import Convergence
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.execution.directory import identity
-from sweep.execution.recovery import RUN
-from sweep.execution.stored import Facts, is_number, load_json
-from sweep.io import sealed_parquet
-from sweep.io.errors import cut, shorten
-from sweep.io.version import SCHEMA_VERSION, VERSION
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.signals import Abscissa
+from tribosweep.kernels.models.status import SENTENCES
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES
+from tribosweep.sweep.design.designs import Adaptive
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.execution.directory import identity
+from tribosweep.sweep.execution.recovery import RUN
+from tribosweep.sweep.execution.stored import Facts, is_number, load_json
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.errors import cut, shorten
+from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from kernels.batch.solve import Solution
+    from tribosweep.kernels.batch.solve import Solution
 
 POINT = "point"
 HALVING, LEVEL, CHAIN = "halving", "level", "chain"

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.design.axis import DRAW, RECORD
-from sweep.design.points import Points
-from sweep.excitation.draws import Draws
-from sweep.excitation.records import Recorded
-from sweep.io.values import Value
-from sweep.study.excitation import Excitation
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.excitation.draws import Draws
+from tribosweep.sweep.excitation.records import Recorded
+from tribosweep.sweep.io.values import Value
+from tribosweep.sweep.study.excitation import Excitation
 
 if TYPE_CHECKING:
-    from kernels.excitation.record import Records
-    from sweep.study.config import Config
+    from tribosweep.kernels.excitation.record import Records
+    from tribosweep.sweep.study.config import Config
 
 
 def choice(excitation: Excitation | None) -> tuple[str, float | None]:
@@ -40,7 +40,7 @@ def bind_records(config: Config, points: Points) -> tuple[dict[str, Value], Poin
     excitation = config.excitation
     if excitation is None:
         return config.fixed, points, None
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
     name, default = choice(excitation)
     values = numbers_of(config, excitation, points)
@@ -89,7 +89,7 @@ def record_of_row(excitation: Excitation | None, given: Mapping[str, Any]) -> tu
     others = {each: value for each, value in given.items() if each != name}
     if excitation is None or value is None:
         return others, None
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
     samples = excitation.records[int(value)].samples if isinstance(excitation, Recorded) else excitation.draw(int(value))
     return {**others, RECORD: 0.0}, Records(samples[np.newaxis], excitation.interval)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sweep.execution.stored import Identity, load_json
+from tribosweep.sweep.execution.stored import Identity, load_json
 
 RUN = b"tribosweep_run"  # key of a footer: what it says of its run, as JSON
 
@@ -40,7 +40,7 @@ def rebuild_manifest(points: Path) -> dict[str, Any]:
 
 def read_identity(path: Path) -> str | None:
     """What the footer of a shard says of its run; None if it is damaged, or says nothing that this package writes."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         metadata = sealed_parquet.read_metadata(path).metadata or {}

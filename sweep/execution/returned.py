@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.status import SENTENCES
-from sweep.design.points import Points
-from sweep.execution.shard import Piece, Setting
-from sweep.io.errors import RunError
-from sweep.study.config import Config
+from tribosweep.kernels.models.status import SENTENCES
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.execution.shard import Piece, Setting
+from tribosweep.sweep.io.errors import RunError
+from tribosweep.sweep.study.config import Config
 
 STAGES = {"compiling", "computing", "encoding"}
 
@@ -64,8 +64,8 @@ def _require(good: bool, fault: str) -> None:
 
 def _check(piece: Any, config: Config, number: int, first: int, points: Points) -> None:
     """Raise an error, _WrongError or any other, if a piece is wrong; see `require_piece`."""
-    from sweep.execution import parquet
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.execution import parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     _require(type(piece) is Piece, f"it is of the type {type(piece).__name__}")
     rows, there = piece.end - piece.first, points.count - first

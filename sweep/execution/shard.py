@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.schemes import EXACT
-from kernels.models.status import Status
-from sweep.design.designs import Adaptive
-from sweep.design.points import Points, SchemeRows, by_scheme
-from sweep.execution.record_bank import bind_records, rows_without_draw
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
-from sweep.study.excitation import kernel_model
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.design.designs import Adaptive
+from tribosweep.sweep.design.points import Points, SchemeRows, by_scheme
+from tribosweep.sweep.execution.record_bank import bind_records, rows_without_draw
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.excitation import kernel_model
 
 if TYPE_CHECKING:
-    from kernels.batch.solve import Solution
-    from kernels.excitation.record import Records
-    from kernels.models import Model
-    from kernels.models.signals import Signals
+    from tribosweep.kernels.batch.solve import Solution
+    from tribosweep.kernels.excitation.record import Records
+    from tribosweep.kernels.models import Model
+    from tribosweep.kernels.models.signals import Signals
 
 SECONDS_OF_A_PIECE = 3.0
 FIRST_OF_QUICK = 1024  # rows of the first piece, whose pace is unknown, of a study whose rows take milliseconds
@@ -72,7 +72,7 @@ class Setting:
 
 def describe_runtime() -> Setting:
     """Describe the software and devices of this process. This starts JAX; ConfigError if JAX cannot start."""
-    from kernels.runtime import jax_setup, program_cache
+    from tribosweep.kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()
     try:
@@ -94,7 +94,7 @@ def compute_piece(config: Config, number: int, first: int) -> Piece:
 
 def compute_piece_of(config: Config, number: int, points: Points, first: int) -> Piece:
     """Compute and encode the given points from row `first` on, as rows of shard `number` of a study: as many as take some seconds."""
-    from kernels.runtime import jax_setup, program_cache
+    from tribosweep.kernels.runtime import jax_setup, program_cache
 
     jax_setup.prepare()
     program_cache.use()
@@ -104,7 +104,7 @@ def compute_piece_of(config: Config, number: int, points: Points, first: int) ->
     if solution.run_seconds > 0.0:
         _pace[config.digest] = own.count / solution.run_seconds
     begun = time.perf_counter()
-    from sweep.execution import parquet
+    from tribosweep.sweep.execution import parquet
 
     facts = {
         "config_hash": config.digest,
@@ -131,15 +131,15 @@ def rows_of_a_piece(config: Config, rest: int) -> int:
 
 def least_rows(config: Config) -> int:
     """The rows of the smallest piece: fewer would take as long, because they leave lanes of the devices empty."""
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     return jax_setup.rows_at_once(not config.schemes <= {EXACT})
 
 
 def solve_points(config: Config, points: Points) -> Solution:
     """Compute a block of points with their schemes; results are in the order of the points."""
-    from kernels.batch.solve import solve
-    from kernels.runtime.threads import side_by_side
+    from tribosweep.kernels.batch.solve import solve
+    from tribosweep.kernels.runtime.threads import side_by_side
 
     most = config.shard_points  # the largest shard; all shards use it, so that no other shard compiles anew
     if not isinstance(config.design, Adaptive):
@@ -188,7 +188,7 @@ def with_signals(
     signals: Signals, model: Model, of: SchemeRows, columns: Mapping[str, Any], records: Records | None, found: Solution
 ) -> Solution:
     """The solution of some rows together with their signals."""
-    from kernels.batch import sampled
+    from tribosweep.kernels.batch import sampled
 
     begun = time.perf_counter()
     seen = sampled.signals(model, of.scheme, signals, columns, of.absent, found.status, records)

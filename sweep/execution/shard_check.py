@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sweep.design.designs import BY_LEVELS, Adaptive
-from sweep.execution.directory import RunDirectory
-from sweep.execution.job_share import Share
-from sweep.study.config import Config
+from tribosweep.sweep.design.designs import BY_LEVELS, Adaptive
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.job_share import Share
+from tribosweep.sweep.study.config import Config
 
 SHOWN = 20
 
@@ -112,8 +112,8 @@ def place_of(facts: dict[str, Any], number: int, expected: ExpectedShards) -> di
 
 def read_shard(path: Path, trust: bool) -> dict[str, Any] | str | None:
     """The facts of a shard file, or its fault; None if the file is missing."""
-    from sweep.execution import parquet
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.execution import parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         metadata = sealed_parquet.read_metadata(path) if trust else sealed_parquet.verify(path)
@@ -153,7 +153,7 @@ def is_complete(directory: RunDirectory, config: Config, found: ShardStates) -> 
 
 def is_sealed(table: Path) -> bool:
     """Whether the table of an adaptive design is there and as it was written."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     try:
         sealed_parquet.verify(table)

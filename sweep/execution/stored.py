@@ -14,14 +14,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from kernels.models.schemes import DOUBLE, SINGLE
-from sweep.design.designs import CONCATENATION
-from sweep.io.errors import Problem, cut, shorten
-from sweep.io.files import MOST_TEXT
-from sweep.study.capabilities import BOUNDARY
-from sweep.study.document import read_document
-from sweep.study.schema import Document, Sweep
-from sweep.study.shard_size import MOST_POINTS, MOST_SHARDS, SHARD_POINTS
+from tribosweep.kernels.models.schemes import DOUBLE, SINGLE
+from tribosweep.sweep.design.designs import CONCATENATION
+from tribosweep.sweep.io.errors import Problem, cut, shorten
+from tribosweep.sweep.io.files import MOST_TEXT
+from tribosweep.sweep.study.capabilities import BOUNDARY
+from tribosweep.sweep.study.document import read_document
+from tribosweep.sweep.study.schema import Document, Sweep
+from tribosweep.sweep.study.shard_size import MOST_POINTS, MOST_SHARDS, SHARD_POINTS
 
 GRID = "grid"  # the design of a study that names none
 PRECISIONS = (DOUBLE, SINGLE)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import SENTENCES
-from sweep.analysis.palette import flat, ramps_of
-from sweep.design.axis import SCHEME, SCHEME_NAMES
-from sweep.execution import parquet
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.text import visible
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import SENTENCES
+from tribosweep.sweep.analysis.palette import flat, ramps_of
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.text import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sweep.explore.bins import NONE, escaped
-from sweep.explore.rows import BIN, ROWS, SUM, VALID, Rows, View, finite, texts
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.explore.bins import NONE, escaped
+from tribosweep.sweep.explore.rows import BIN, ROWS, SUM, VALID, Rows, View, finite, texts
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 CHUNK = 4_000_000  # about how many rows are read at a time
 FEW = 4  # rows to a combination from which on combinations are kept instead of rows

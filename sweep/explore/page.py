@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from sweep.execution.directory import RunDirectory
-from sweep.explore.columns import first_views
-from sweep.explore.rows import Rows
-from sweep.io.text import visible
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.explore.columns import first_views
+from tribosweep.sweep.explore.rows import Rows
+from tribosweep.sweep.io.text import visible
 
 SCRIPTS = ("libraries.min.js", "live.js", "still.js", "views.js", "grid.js", "rows.js", "explore.js")
 STYLE = "explore.css"
@@ -47,7 +47,7 @@ def facts_of(directory: RunDirectory, rows: Rows, names: Sequence[str] = ()) -> 
 
 def read(name: str) -> str:
     """A file of the page, with the ends of lines that a browser makes of any."""
-    text = (files("sweep.explore") / "web" / name).read_text(encoding="utf-8")
+    text = (files("tribosweep.sweep.explore") / "web" / name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

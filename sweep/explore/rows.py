@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.analysis.run_state import model_of
-from sweep.execution.dataset import Dataset
-from sweep.explore.bins import NONE, Bins, bins_of, escaped
-from sweep.explore.columns import NUMBER, TABLE, WHOLE, WORD, Column, columns_of
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.analysis.run_state import model_of
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.explore.bins import NONE, Bins, bins_of, escaped
+from tribosweep.sweep.explore.columns import NUMBER, TABLE, WHOLE, WORD, Column, columns_of
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,14 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis.event_log import read_study
-from sweep.analysis.time_trace import trace_of
-from sweep.explore import cube
-from sweep.explore.page import STYLE, live_page, read, script
-from sweep.explore.questions import Kept, NumberOfPoint, NumberOfView, Question, Select, ViewQuestion, Waiting, parsed
-from sweep.explore.rows import RefusedError, Rows, View, first_line, turn
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.text import visible
+from tribosweep.sweep.analysis.event_log import read_study
+from tribosweep.sweep.analysis.time_trace import trace_of
+from tribosweep.sweep.explore import cube
+from tribosweep.sweep.explore.page import STYLE, live_page, read, script
+from tribosweep.sweep.explore.questions import Kept, NumberOfPoint, NumberOfView, Question, Select, ViewQuestion, Waiting, parsed
+from tribosweep.sweep.explore.rows import RefusedError, Rows, View, first_line, turn
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import visible
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -254,7 +254,7 @@ class Server:
         except ModuleNotFoundError:
             message = "needs uvicorn and starlette, which are not installed: pip install 'tribosweep[explore]'"
             raise ConfigError("tribosweep explore", [Problem("", message)]) from None
-        from sweep.explore.connections import Connection
+        from tribosweep.sweep.explore.connections import Connection
 
         # asyncio sends without delay (TCP_NODELAY) only on sockets that name their protocol: 40 ms of every answer
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.execution.directory import RunDirectory
-from sweep.explore import cube
-from sweep.explore.columns import WORD
-from sweep.explore.page import facts_of, still_page
-from sweep.explore.rows import BIN, ROWS, SUM, VALID, Rows
-from sweep.io.atomic import write_text
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.explore import cube
+from tribosweep.sweep.explore.columns import WORD
+from tribosweep.sweep.explore.page import facts_of, still_page
+from tribosweep.sweep.explore.rows import BIN, ROWS, SUM, VALID, Rows
+from tribosweep.sweep.io.atomic import write_text
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.io import system
+from tribosweep.sweep.io import system
 
 PATIENCE = 30.0  # s: another process that writes the same files needs it for as long as its disk takes to flush
 PAUSE = 0.01

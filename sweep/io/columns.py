@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.io import tables
-from sweep.io.errors import Findings, Problem, advise, shorten
-from sweep.io.foreign import UnreadableError
-from sweep.io.units import in_unit, spelled
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.errors import Findings, Problem, advise, shorten
+from tribosweep.sweep.io.foreign import UnreadableError
+from tribosweep.sweep.io.units import in_unit, spelled
 
 if TYPE_CHECKING:
     import pyarrow as pa

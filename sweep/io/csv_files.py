@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.io.errors import shorten
-from sweep.io.files import MEBIBYTE, require_regular
-from sweep.io.foreign import UnreadableError, guarded
+from tribosweep.sweep.io.errors import shorten
+from tribosweep.sweep.io.files import MEBIBYTE, require_regular
+from tribosweep.sweep.io.foreign import UnreadableError, guarded
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from kernels.models.naming import Known, nearest_spelling, suggestion
-from sweep.io.text import visible
+from tribosweep.kernels.models.naming import Known, nearest_spelling, suggestion
+from tribosweep.sweep.io.text import visible
 
 SHOWN = 5  # wrong values of one column or axis that are worded
 LISTED = 20  # other problems of one kind that are worded

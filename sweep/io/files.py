@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from sweep.io import system
+from tribosweep.sweep.io import system
 
 MEBIBYTE = 2**20
 MOST_TEXT = 32 * MEBIBYTE  # of a text that is read as a whole: a study, a manifest

@@ -23,7 +23,7 @@ class Pace:
 
     def goes_on(self, done: int, total: int) -> bool:
         """Take note of what is done; False if the rate is measured anew from here on."""
-        from kernels.runtime import compiling
+        from tribosweep.kernels.runtime import compiling
 
         now = time.monotonic()
         if self._before is None:

@@ -18,9 +18,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sweep.io import parquet_footer, system
-from sweep.io.errors import cut, shorten
-from sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
+from tribosweep.sweep.io import parquet_footer, system
+from tribosweep.sweep.io.errors import cut, shorten
+from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
 
 KEY = b"tribosweep_sha256"
 DIGITS = 64  # of one checksum

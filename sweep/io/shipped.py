@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kernels.models.naming import nearest_spelling
+from tribosweep.kernels.models.naming import nearest_spelling
 
 SUFFIX = ".toml"
 SCHEMA = "study.schema.json"  # the grammar of all studies, beside them

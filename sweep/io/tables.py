@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.io import parquet_footer, system
-from sweep.io.csv_files import MOST_COLUMNS, read_csv
-from sweep.io.errors import Findings, Problem, advise, shorten
-from sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
-from sweep.io.foreign import guarded, guarded_items, words_of
-from sweep.io.values import DEFAULT
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.io import parquet_footer, system
+from tribosweep.sweep.io.csv_files import MOST_COLUMNS, read_csv
+from tribosweep.sweep.io.errors import Findings, Problem, advise, shorten
+from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
+from tribosweep.sweep.io.foreign import guarded, guarded_items, words_of
+from tribosweep.sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sweep.io import shipped
-from sweep.io.errors import ConfigError, Problem, advise_path
-from sweep.io.files import MOST_TEXT, read_bytes
-from sweep.io.text import visible_json
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise_path
+from tribosweep.sweep.io.files import MOST_TEXT, read_bytes
+from tribosweep.sweep.io.text import visible_json
 
 Checked = TypeVar("Checked")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

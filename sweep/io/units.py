@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from sweep.io.errors import shorten
+from tribosweep.sweep.io.errors import shorten
 
 if TYPE_CHECKING:
     import pint

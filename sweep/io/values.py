@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.io.errors import Problem, advise, report, shorten
-from sweep.io.units import in_unit
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.io.errors import Problem, advise, report, shorten
+from tribosweep.sweep.io.units import in_unit
 
 DEFAULT = "default"
 WRITTEN_NUMBERS = tuple("+-.0123456789")  # first characters of a number, with or without a unit

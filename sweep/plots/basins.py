@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.basins.analysis import Basins
-from sweep.analysis.fixed_values import fixed_in_words
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import HUES, INK, Picture, label, save, write_title
+from tribosweep.sweep.analysis.basins.analysis import Basins
+from tribosweep.sweep.analysis.fixed_values import fixed_in_words
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots.figure import HUES, INK, Picture, label, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

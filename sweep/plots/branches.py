@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.branching.results import MOST_BONED, Branches, observables
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.plots.figure import HUES, INK, Picture, label, label_plainly, plain, save
+from tribosweep.sweep.analysis.branching.results import MOST_BONED, Branches, observables
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.plots.figure import HUES, INK, Picture, label, label_plainly, plain, save
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import OPTIMAL
-from sweep.analysis.calibration.optima import Optimum
-from sweep.analysis.calibration.results import CalibrationResult, Landscape
-from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
+from tribosweep.sweep.analysis.calibration.fitting import OPTIMAL
+from tribosweep.sweep.analysis.calibration.optima import Optimum
+from tribosweep.sweep.analysis.calibration.results import CalibrationResult, Landscape
+from tribosweep.sweep.io.units import raised
+from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kernels.models.quantity import Quantity
+    from tribosweep.kernels.models.quantity import Quantity
 
 GREY = "#6d6a63"
 ACROSS = 4

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.convergence_curves import ConvergenceCurves
-from sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
-from sweep.plots.figure import INK, Picture, plain, save
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.convergence_curves import ConvergenceCurves
+from tribosweep.sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
+from tribosweep.sweep.plots.figure import INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,12 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.supports import in_words
-from sweep.io.atomic import write_whole
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.text import visible
-from sweep.io.units import raised
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.supports import in_words
+from tribosweep.sweep.io.atomic import write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import visible
+from tribosweep.sweep.io.units import raised
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

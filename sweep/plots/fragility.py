@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.analysis.fixed_values import value_in_words
-from sweep.analysis.fragility.analysis import CLOUD, Curve, FragilityResult, limit_of
-from sweep.analysis.fragility.intervals import BOOTSTRAP
-from sweep.analysis.fragility.results import name_of
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.units import raised
-from sweep.plots.figure import HUES, MARKS, Picture, label, label_plainly, legend, plain, save, write_title
-from sweep.study.event import Comparison
+from tribosweep.sweep.analysis.fixed_values import value_in_words
+from tribosweep.sweep.analysis.fragility.analysis import CLOUD, Curve, FragilityResult, limit_of
+from tribosweep.sweep.analysis.fragility.intervals import BOOTSTRAP
+from tribosweep.sweep.analysis.fragility.results import name_of
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.units import raised
+from tribosweep.sweep.plots.figure import HUES, MARKS, Picture, label, label_plainly, legend, plain, save, write_title
+from tribosweep.sweep.study.event import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

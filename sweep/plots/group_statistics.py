@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import by_name
-from sweep.analysis.group_statistics import keys_of
-from sweep.analysis.palette import OTHERS
-from sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import label, label_plainly, legend, plain, save
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis.group_statistics import keys_of
+from tribosweep.sweep.analysis.palette import OTHERS
+from tribosweep.sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots.figure import label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     import pyarrow as pa

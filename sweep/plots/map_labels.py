@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.map_areas import FREE
-from sweep.analysis.map_places import limits_of, sides_of
-from sweep.analysis.palette import EMPTY, Ramp, flat
-from sweep.analysis.regime_map import RegimeMap, theory_of
-from sweep.analysis.theory import BoundaryLine
-from sweep.plots.figure import INK
+from tribosweep.sweep.analysis.map_areas import FREE
+from tribosweep.sweep.analysis.map_places import limits_of, sides_of
+from tribosweep.sweep.analysis.palette import EMPTY, Ramp, flat
+from tribosweep.sweep.analysis.regime_map import RegimeMap, theory_of
+from tribosweep.sweep.analysis.theory import BoundaryLine
+from tribosweep.sweep.plots.figure import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.optimisation.functions import Constraint, Measure
-from sweep.analysis.optimisation.results import OptimisationResult
-from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, label_plainly, legend, plain, save
+from tribosweep.sweep.analysis.optimisation.functions import Constraint, Measure
+from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
+from tribosweep.sweep.io.units import raised
+from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from sweep.analysis.calibration.parameters import Free
+    from tribosweep.sweep.analysis.calibration.parameters import Free
 
 GREY, REFUSED = "#8a867e", "#8c1c13"
 SIZE, WIDE = (7.5, 4.9), (7.5, 5.6)  # inches

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.draws import Draws
-from sweep.analysis.calibration.posterior.modes import groups_of
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.units import raised
-from sweep.plots.figure import HUES, INK, Picture, plain, save
+from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
+from tribosweep.sweep.analysis.calibration.posterior.modes import groups_of
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.units import raised
+from tribosweep.sweep.plots.figure import HUES, INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.fixed_values import fixed_in_words
-from sweep.analysis.map_places import between, limits_of, nearest_rows, shades_between, spread
-from sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
-from sweep.analysis.regime_map import RegimeMap
-from sweep.analysis.theory import BoundaryLine
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
-from sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, name_line, thinned
+from tribosweep.sweep.analysis.fixed_values import fixed_in_words
+from tribosweep.sweep.analysis.map_places import between, limits_of, nearest_rows, shades_between, spread
+from tribosweep.sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
+from tribosweep.sweep.analysis.regime_map import RegimeMap
+from tribosweep.sweep.analysis.theory import BoundaryLine
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
+from tribosweep.sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, name_line, thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.sensitivity.analysis import group_noun
-from sweep.analysis.sensitivity.results import INDICES, SIZES, Line, SensitivityResult
-from sweep.analysis.sensitivity.sample import REGIME
-from sweep.design.distributions import Scaled
-from sweep.design.sensitivity import Morris
-from sweep.io.errors import ConfigError, Problem
-from sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.sensitivity.analysis import group_noun
+from tribosweep.sweep.analysis.sensitivity.results import INDICES, SIZES, Line, SensitivityResult
+from tribosweep.sweep.analysis.sensitivity.sample import REGIME
+from tribosweep.sweep.design.distributions import Scaled
+from tribosweep.sweep.design.sensitivity import Morris
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,9 +157,9 @@ def scatter(figure: Figure, study: SensitivityResult, down: int, across: int) ->
 
 def positions(axis: Any, u: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Positions of points along an axis, and the words at the ticks; for a scaled table, the factor."""
-    from sweep.design.axis import Continuous, Listed
-    from sweep.design.distributions import Drawn, Weighted
-    from sweep.design.sampling import places
+    from tribosweep.sweep.design.axis import Continuous, Listed
+    from tribosweep.sweep.design.distributions import Drawn, Weighted
+    from tribosweep.sweep.design.sampling import places
 
     if isinstance(axis, Scaled):
         return axis.factor.at(u), []

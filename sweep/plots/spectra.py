@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.analysis.spectra import Spectra
-from sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
+from tribosweep.sweep.analysis.spectra import Spectra
+from tribosweep.sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

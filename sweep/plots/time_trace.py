@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.supports import PLANE, RING, named
-from sweep.analysis.time_trace import Clearance, TimeTrace
-from sweep.plots.figure import HUES, INK, Picture, legend, plain, save
+from tribosweep.kernels.models.supports import PLANE, RING, named
+from tribosweep.sweep.analysis.time_trace import Clearance, TimeTrace
+from tribosweep.sweep.plots.figure import HUES, INK, Picture, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, Branches, observables, read
-from sweep.analysis.calibration.parameters import Free
-from sweep.analysis.fixed_values import unit_of, value_in_words
-from sweep.analysis.supports import in_words
-from sweep.execution.directory import STUDY
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.files import read_text
-from sweep.io.values import written
-from sweep.io.version import VERSION
-from sweep.report.columns import MOST_FINE
-from sweep.report.content import Content
-from sweep.report.labels import html_label
-from sweep.report.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, Branches, observables, read
+from tribosweep.sweep.analysis.calibration.parameters import Free
+from tribosweep.sweep.analysis.fixed_values import unit_of, value_in_words
+from tribosweep.sweep.analysis.supports import in_words
+from tribosweep.sweep.execution.directory import STUDY
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.files import read_text
+from tribosweep.sweep.io.values import written
+from tribosweep.sweep.io.version import VERSION
+from tribosweep.sweep.report.columns import MOST_FINE
+from tribosweep.sweep.report.content import Content
+from tribosweep.sweep.report.labels import html_label
+from tribosweep.sweep.report.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
 
 MULTIPLIER = Quantity("multiplier", "1", "modulus of the largest Floquet multiplier")
 KINDS = ("", *SPECIAL_POINTS)

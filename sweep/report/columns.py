@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.map_areas import MISSING, Areas
-from sweep.analysis.map_areas import codes as codes_of
-from sweep.analysis.run_rows import RunRows, as_text, is_numeric
-from sweep.analysis.run_state import POINT
-from sweep.analysis.supports import in_words, support_in
-from sweep.design.axis import SCHEME
-from sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.map_areas import MISSING, Areas
+from tribosweep.sweep.analysis.map_areas import codes as codes_of
+from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric
+from tribosweep.sweep.analysis.run_state import POINT
+from tribosweep.sweep.analysis.supports import in_words, support_in
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 
 MOST_FINE = 100_000  # with more rows than this, numbers have fewer than 7 digits
 ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.boundary_summary import BoundarySummary, curves_of
-from sweep.analysis.fixed_values import unit_of, value_in_words
-from sweep.analysis.group_map import others_than, parameters_over
-from sweep.analysis.map_areas import (
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.boundary_summary import BoundarySummary, curves_of
+from tribosweep.sweep.analysis.fixed_values import unit_of, value_in_words
+from tribosweep.sweep.analysis.group_map import others_than, parameters_over
+from tribosweep.sweep.analysis.map_areas import (
     FAILED,
     MISSING,
     NOTHING,
@@ -28,30 +28,30 @@ from sweep.analysis.map_areas import (
     shown_of,
     sought_in,
 )
-from sweep.analysis.map_places import limits_of, nearest_rows, spread
-from sweep.analysis.palette import EMPTY
-from sweep.analysis.regime_map import RegimeMap, map_of, theory_of
-from sweep.analysis.run_notes import notes_on
-from sweep.analysis.run_rows import RunRows, read_rows, stacked_in, varying_of
-from sweep.analysis.run_state import POINT, model_of
-from sweep.analysis.supports import supports_of
-from sweep.analysis.theory import BoundaryLine
-from sweep.design.axis import DRAW
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
-from sweep.report.columns import MOST_FINE, pack_columns
-from sweep.report.fragility import fragility_of
-from sweep.report.groups import groups_of, joined
-from sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
-from sweep.report.means import means_over
-from sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
-from sweep.report.rare_event import rare_of, sentence_of
-from sweep.report.sensitivity import indices_of
-from sweep.report.signals import signals_of
-from sweep.report.summary import sentences
-from sweep.report.traces import trace_rows
-from sweep.study.capabilities import BOUNDARY
+from tribosweep.sweep.analysis.map_places import limits_of, nearest_rows, spread
+from tribosweep.sweep.analysis.palette import EMPTY
+from tribosweep.sweep.analysis.regime_map import RegimeMap, map_of, theory_of
+from tribosweep.sweep.analysis.run_notes import notes_on
+from tribosweep.sweep.analysis.run_rows import RunRows, read_rows, stacked_in, varying_of
+from tribosweep.sweep.analysis.run_state import POINT, model_of
+from tribosweep.sweep.analysis.supports import supports_of
+from tribosweep.sweep.analysis.theory import BoundaryLine
+from tribosweep.sweep.design.axis import DRAW
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.report.columns import MOST_FINE, pack_columns
+from tribosweep.sweep.report.fragility import fragility_of
+from tribosweep.sweep.report.groups import groups_of, joined
+from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
+from tribosweep.sweep.report.means import means_over
+from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
+from tribosweep.sweep.report.rare_event import rare_of, sentence_of
+from tribosweep.sweep.report.sensitivity import indices_of
+from tribosweep.sweep.report.signals import signals_of
+from tribosweep.sweep.report.summary import sentences
+from tribosweep.sweep.report.traces import trace_rows
+from tribosweep.sweep.study.capabilities import BOUNDARY
 
 LINE_NODES = 600
 TECHNICAL = ("all shards", "rate", "last call", "lanes", "steps an iteration", "xla_flags", "jaxlib", "config_hash")

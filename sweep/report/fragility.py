@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.fragility.results import CURVES, FITS, FOLDER, POINTS, kinds_of
-from sweep.execution.stored import Finite, Line, Stored, load_json
-from sweep.io.text import visible
+from tribosweep.sweep.analysis.fragility.results import CURVES, FITS, FOLDER, POINTS, kinds_of
+from tribosweep.sweep.execution.stored import Finite, Line, Stored, load_json
+from tribosweep.sweep.io.text import visible
 
 MOST_ROWS = 100_000  # of a table on a page
 TITLE = "chance of {event} over {intensity}"
@@ -24,7 +24,7 @@ class WrittenRequest(Stored):
 
 def fragility_of(path: Path, state: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
     """The tables in `fragility/` of a run for JSON, and else the reason why they are not shown ("" if there are none)."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     files = {which: path / FOLDER / f"{which}.parquet" for which in (FITS, POINTS, CURVES)}
     if not all(file.is_file() for file in files.values()):

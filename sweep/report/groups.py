@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.group_numbers import Groups, Interval, chances_of, quantiles_of
-from sweep.analysis.group_statistics import CONFIDENCE
-from sweep.analysis.isolines import contour
-from sweep.analysis.map_areas import Areas, unknown_in
-from sweep.analysis.regime_map import RegimeMap, spread_over
-from sweep.analysis.run_rows import RunRows, have_results
-from sweep.report.means import STATUS, grouped
-from sweep.report.packing import COARSE, pack_floats
-from sweep.study.capabilities import BOUNDARY
-from sweep.study.event import Comparison, Event, outcome_in, read_events, values_in
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.group_numbers import Groups, Interval, chances_of, quantiles_of
+from tribosweep.sweep.analysis.group_statistics import CONFIDENCE
+from tribosweep.sweep.analysis.isolines import contour
+from tribosweep.sweep.analysis.map_areas import Areas, unknown_in
+from tribosweep.sweep.analysis.regime_map import RegimeMap, spread_over
+from tribosweep.sweep.analysis.run_rows import RunRows, have_results
+from tribosweep.sweep.report.means import STATUS, grouped
+from tribosweep.sweep.report.packing import COARSE, pack_floats
+from tribosweep.sweep.study.capabilities import BOUNDARY
+from tribosweep.sweep.study.event import Comparison, Event, outcome_in, read_events, values_in
 
 QUANTILES = (0.05, 0.5, 0.95)
 LINES = (0.05, 0.5, 0.95)  # chances that have a line on a map

@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.palette import flat, ramps_of
-from sweep.analysis.run_rows import RunRows
-from sweep.analysis.run_state import facts_of
-from sweep.analysis.supports import in_words
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.palette import flat, ramps_of
+from tribosweep.sweep.analysis.run_rows import RunRows
+from tribosweep.sweep.analysis.run_state import facts_of
+from tribosweep.sweep.analysis.supports import in_words
 
 GREEK = {"alpha": "\u03b1", "mu": "μ", "omega": "ω", "varphi": "φ", "sigma": "\u03c3", "eta": "η", "beta": "β"}
 

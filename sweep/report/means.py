@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.run_rows import RunRows, as_text, have_results, is_numeric
-from sweep.analysis.run_state import POINT
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.run_rows import RunRows, as_text, have_results, is_numeric
+from tribosweep.sweep.analysis.run_state import POINT
 
 STATUS = "status"
 

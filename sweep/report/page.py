@@ -10,10 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sweep.io.atomic import write_text
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.text import visible
-from sweep.report.content import Content
+from tribosweep.sweep.io.atomic import write_text
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import visible
+from tribosweep.sweep.report.content import Content
 
 PAGES = {
     "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "run.js")),
@@ -83,7 +83,7 @@ def policy(*scripts: str) -> str:
 
 def read(name: str) -> str:
     """Read a file of the page, with the ends of lines that a browser makes of any."""
-    return with_line_feeds((files("sweep.report") / "web" / name).read_text(encoding="utf-8"))
+    return with_line_feeds((files("tribosweep.sweep.report") / "web" / name).read_text(encoding="utf-8"))
 
 
 def with_line_feeds(text: str) -> str:

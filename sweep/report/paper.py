@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from kernels.runtime import other_program
-from sweep.io.atomic import write_text, write_whole
-from sweep.io.errors import ConfigError, Problem
-from sweep.report.content import Content
-from sweep.report.page import check_suffix, is_pdf, plotly_script, render, write_page
+from tribosweep.kernels.runtime import other_program
+from tribosweep.sweep.io.atomic import write_text, write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.report.content import Content
+from tribosweep.sweep.report.page import check_suffix, is_pdf, plotly_script, render, write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
 INSTALLED = (  # where they are on systems that do not put them on the PATH

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.rare_event import facts, read
-from sweep.design.subset_simulation import SUBSET
-from sweep.execution.adaptive.levels_table import limit_of
-from sweep.io.errors import ConfigError
-from sweep.io.text import visible
+from tribosweep.sweep.analysis.rare_event import facts, read
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.execution.adaptive.levels_table import limit_of
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.io.text import visible
 
 SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "unknown", "monte_carlo_rows", "across", "notes")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.sensitivity.analysis import analyse, group_noun
-from sweep.analysis.sensitivity.results import INDICES, Line, SensitivityRequest
-from sweep.design.sensitivity import SAMPLERS
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError
-from sweep.study.load import load
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse, group_noun
+from tribosweep.sweep.analysis.sensitivity.results import INDICES, Line, SensitivityRequest
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.study.load import load
 
 # the measures that a report shows, in the order of preference, and what they are
 MEASURES = {"S1": "first order", "ST": "total", "mu_star": "mean size of the effect", "sigma": "its spread"}

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.run_rows import RunRows
-from sweep.analysis.signals import FREQUENCY, SHARES, Curve, Signal, read_signals
-from sweep.io.errors import ConfigError
-from sweep.report.packing import COARSE, pack_floats
+from tribosweep.sweep.analysis.run_rows import RunRows
+from tribosweep.sweep.analysis.signals import FREQUENCY, SHARES, Curve, Signal, read_signals
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.report.packing import COARSE, pack_floats
 
 MOST_CURVES, MOST_PANELS = 6, 12
 MOST_ENTRIES = 1000  # of a curve

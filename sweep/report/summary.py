@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from kernels.models.status import RESULTS, Status
-from sweep.analysis.boundary_summary import BoundarySummary
-from sweep.analysis.fixed_values import fixed_in_words, unit_of
-from sweep.analysis.map_areas import Areas
-from sweep.analysis.regime_map import rounding_of
-from sweep.analysis.run_rows import RunRows, as_text, is_numeric
-from sweep.design.designs import DESIGNS
-from sweep.report.sensitivity import Indices
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.sweep.analysis.boundary_summary import BoundarySummary
+from tribosweep.sweep.analysis.fixed_values import fixed_in_words, unit_of
+from tribosweep.sweep.analysis.map_areas import Areas
+from tribosweep.sweep.analysis.regime_map import rounding_of
+from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric
+from tribosweep.sweep.design.designs import DESIGNS
+from tribosweep.sweep.report.sensitivity import Indices
 
 MOST_WORDS = 8  # different words of a parameter that are listed
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import by_name
-from kernels.models.schemes import EXACT
-from kernels.models.supports import named
-from sweep.analysis.run_rows import RunRows
-from sweep.analysis.time_trace import PERIODS, RESTARTED, clearances_of, excitation_period, steady_trace
-from sweep.design.axis import SCHEME
-from sweep.execution.record_bank import has_record, record_of_row
-from sweep.io.errors import ConfigError
-from sweep.study.config import Config
-from sweep.study.excitation import Excitation
-from sweep.study.load import load
-from sweep.study.rules import check_fixed
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analysis.run_rows import RunRows
+from tribosweep.sweep.analysis.time_trace import PERIODS, RESTARTED, clearances_of, excitation_period, steady_trace
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.execution.record_bank import has_record, record_of_row
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.excitation import Excitation
+from tribosweep.sweep.study.load import load
+from tribosweep.sweep.study.rules import check_fixed
 
 if TYPE_CHECKING:
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
 SAMPLES = 600
 MOST_EVENTS = 20_000
@@ -40,7 +40,7 @@ class Trace:
 
     Attributes:
         row: its position among the rows.
-        columns: (n,) values for each of `kernels.time_history.TRACE_COLUMNS`, or of a structure `time` and those of OF_A_SUPPORT that its
+        columns: (n,) values for each of `tribosweep.kernels.time_history.TRACE_COLUMNS`, or of a structure `time` and those of OF_A_SUPPORT that its
             support has.
         period: period of the excitation [s]; NaN if there is none.
         gap: of a structure: the clearance of the support in this row [m].
@@ -85,7 +85,7 @@ def parameters_of(model: Model, fixed: Mapping[str, Any], row: Mapping[str, Any]
 
 def trace_run(model: Model, given: Mapping[str, Any], excitation: Excitation | None = None) -> tuple[dict[str, np.ndarray], float] | None:
     """Trace a run from t = 0 to its end; None if it has too many events, or no draw."""
-    import kernels
+    from tribosweep import kernels
 
     if not has_record(excitation, given):
         return None
@@ -135,7 +135,7 @@ def trace_structures(rows: RunRows, chosen: Sequence[int], support: str | None) 
 
 def trace_together(config: Config, scheme: str, given: Sequence[Mapping[str, Any]]) -> list[dict[str, np.ndarray] | None]:
     """The traces of rows of a structure by one scheme; None where a row fails."""
-    from kernels import structure_history
+    from tribosweep.kernels import structure_history
 
     structure = config.model.structure
     rows, records = together(config.excitation, given)
@@ -145,7 +145,7 @@ def trace_together(config: Config, scheme: str, given: Sequence[Mapping[str, Any
 
 def together(excitation: Excitation | None, given: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], Records | None]:
     """The parameters of rows in the format of the kernels, and one bank of their records, or None."""
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
     pairs = [record_of_row(excitation, row) for row in given]
     banks = [records for _, records in pairs if records is not None]

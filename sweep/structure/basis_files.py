@@ -28,14 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.basis import AXES, MOST_MODES, Basis, too_many
-from sweep.io import parquet_footer
-from sweep.io.atomic import write_whole
-from sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
-from sweep.io.files import MEBIBYTE, read_bytes
-from sweep.io.foreign import UnreadableError, guarded
-from sweep.io.tables import shorten_type
-from sweep.structure.beam_file import read_beam
+from tribosweep.kernels.models.basis import AXES, MOST_MODES, Basis, too_many
+from tribosweep.sweep.io import parquet_footer
+from tribosweep.sweep.io.atomic import write_whole
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
+from tribosweep.sweep.io.files import MEBIBYTE, read_bytes
+from tribosweep.sweep.io.foreign import UnreadableError, guarded
+from tribosweep.sweep.io.tables import shorten_type
+from tribosweep.sweep.structure.beam_file import read_beam
 
 NO_ARRAYS = "cannot be read as arrays (numpy.savez)"
 MOST_BYTES = 512 * MEBIBYTE

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kernels.models.basis import Basis
-from kernels.models.beam import CLAMPED, ELEMENTS, ENDS, FREE, GUIDED, PINNED, Beam
-from kernels.models.quantity import Quantity
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.io.toml import read_toml
-from sweep.io.values import read_number
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.beam import CLAMPED, ELEMENTS, ENDS, FREE, GUIDED, PINNED, Beam
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.toml import read_toml
+from tribosweep.sweep.io.values import read_number
 
 NUMBERS = (
     Quantity("length", "m", "length of the beam", lower=0.0, lower_open=True),

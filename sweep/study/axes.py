@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity
-from sweep.design.axis import INTEGER, SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Spaced, Whole
-from sweep.io.errors import Findings, Problem, advise, report, shorten
-from sweep.io.values import DEFAULT, Value, padded, read_number, read_value
-from sweep.study.document import read_range
-from sweep.study.schema import Range
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.design.axis import INTEGER, SCHEME, SCHEME_NAMES, Axis, Continuous, Listed, Spaced, Whole
+from tribosweep.sweep.io.errors import Findings, Problem, advise, report, shorten
+from tribosweep.sweep.io.values import DEFAULT, Value, padded, read_number, read_value
+from tribosweep.sweep.study.document import read_range
+from tribosweep.sweep.study.schema import Range
 
 SPACINGS = ("linear", "log", INTEGER)
 FORMS = 'a list such as [1.0, 2.0] or { from = 1.0, to = 10.0, count = 10, spacing = "linear" }'

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.design.axis import Axis, Continuous, Whole
-from sweep.design.distributions import (
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.design.axis import Axis, Continuous, Whole
+from tribosweep.sweep.design.distributions import (
     CHOICE,
     DISTRIBUTIONS,
     INTEGERS,
@@ -23,13 +23,13 @@ from sweep.design.distributions import (
     Scaled,
     Weighted,
 )
-from sweep.design.sensitivity import SAMPLERS
-from sweep.design.subset_simulation import SUBSET
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import read_nodes, read_number
-from sweep.study.axes import read_list
-from sweep.study.capabilities import BOUNDARY
-from sweep.study.draws import DRAWS
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.values import read_nodes, read_number
+from tribosweep.sweep.study.axes import read_list
+from tribosweep.sweep.study.capabilities import BOUNDARY
+from tribosweep.sweep.study.draws import DRAWS
 
 WEIGHT = Quantity("weight", "1", "weight of a value", lower=0.0)
 FACTOR = Quantity("factor", "1", "what the table is multiplied by", lower=0.0, lower_open=True)

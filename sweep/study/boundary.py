@@ -6,15 +6,15 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.axis import Axis, Spaced
-from sweep.design.boundary import Boundary
-from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.io.values import number_like, read_number
-from sweep.study.draws import read_draws
-from sweep.study.event import Event, named_in, read_events
-from sweep.study.schema import OBSERVABLES, Sweep
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.axis import Axis, Spaced
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.io.values import number_like, read_number
+from tribosweep.sweep.study.draws import read_draws
+from tribosweep.sweep.study.event import Event, named_in, read_events
+from tribosweep.sweep.study.schema import OBSERVABLES, Sweep
 
 KEYS = (
     "observable",

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from kernels.models import MODELS, TIME
-from kernels.models.naming import WITH_UNIT
-from sweep.design.axis import SCHEME
-from sweep.io.atomic import write_text
-from sweep.io.errors import ConfigError, Problem, shorten
-from sweep.io.toml import plain, to_toml
-from sweep.io.units import spelled
-from sweep.io.values import DEFAULT, number_like
+from tribosweep.kernels.models import MODELS, TIME
+from tribosweep.kernels.models.naming import WITH_UNIT
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.io.atomic import write_text
+from tribosweep.sweep.io.errors import ConfigError, Problem, shorten
+from tribosweep.sweep.io.toml import plain, to_toml
+from tribosweep.sweep.io.units import spelled
+from tribosweep.sweep.io.values import DEFAULT, number_like
 
 if TYPE_CHECKING:
-    from sweep.study.parameter_names import Parameters
+    from tribosweep.sweep.study.parameter_names import Parameters
 
 TABLES = frozenset(q.name for model in MODELS.values() for q in model.parameters if q.kind == "list")
 IN_TIME = frozenset(q.name for q in TIME) - {"window_start", "window_end"}

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kernels.models import Model
-from kernels.models import limits as kernels_limits
-from kernels.models.features import DRIVES, VARIED
-from kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
-from kernels.models.links import LINKS
-from kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Adaptive, Design
-from sweep.design.refinement import Convergence, refined_by
-from sweep.io.errors import Problem, advise, shorten
-from sweep.study.schema import OBSERVABLES, Document
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models import limits as kernels_limits
+from tribosweep.kernels.models.features import DRIVES, VARIED
+from tribosweep.kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import Adaptive, Design
+from tribosweep.sweep.design.refinement import Convergence, refined_by
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.study.schema import OBSERVABLES, Document
 
 KEYS_OF_ASKED = {BLOCKS: "time.blocks", STATISTICS: "output.statistics", MULTIPLIERS: "output.multipliers"}
 SIGNALS, BOUNDARY, CONVERGENCE = "signals", "boundary", "convergence"

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.limits import TIME_SCHEMES
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import by_name
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.structure_model import WHY_NOT_EXACT
-from kernels.models.supports import named
-from sweep.design.axis import DRAW, RECORD
-from sweep.io.values import padded
-from sweep.study.capabilities import USES, found_of
-from sweep.study.document import belongs
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.limits import TIME_SCHEMES
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.structure_model import WHY_NOT_EXACT
+from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.io.values import padded
+from tribosweep.sweep.study.capabilities import USES, found_of
+from tribosweep.sweep.study.document import belongs
 
 LOAD, SUPPORT = "LOAD", "SUPPORT"  # names of a load and a support of the structure that stands for all
 TIME = {"end": 0.5, "step": 1e-4}  # s

@@ -16,10 +16,10 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sweep.design.joined import AND, JOINS, NOT, OR, Joined
-from sweep.io.errors import shorten
-from sweep.io.tables import number_in
-from sweep.io.units import in_unit
+from tribosweep.sweep.design.joined import AND, JOINS, NOT, OR, Joined
+from tribosweep.sweep.io.errors import shorten
+from tribosweep.sweep.io.tables import number_in
+from tribosweep.sweep.io.units import in_unit
 
 MOST_CHARACTERS, MOST_PARTS, MOST_DEPTH = 2000, 64, 32
 _NAME = re.compile(r"\w++(?:\[[^\]]*+\])?")

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kernels.models import WEAR_LAW, Model
-from kernels.models.outputs import Asked
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import RUN, STEADY
-from kernels.models.signals import Abscissa, Signals
-from sweep.design.axis import SCHEME
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Design, most_draws, schemes_of
-from sweep.design.refinement import Convergence
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.io.toml import inline, to_toml
-from sweep.io.values import Value, written
-from sweep.study.capabilities import KEYS_OF_ASKED
-from sweep.study.excitation import Excitation
-from sweep.study.shard_size import MOST_SHARDS, is_quick
+from tribosweep.kernels.models import WEAR_LAW, Model
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import RUN, STEADY
+from tribosweep.kernels.models.signals import Abscissa, Signals
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import Design, most_draws, schemes_of
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.io.toml import inline, to_toml
+from tribosweep.sweep.io.values import Value, written
+from tribosweep.sweep.study.capabilities import KEYS_OF_ASKED
+from tribosweep.sweep.study.excitation import Excitation
+from tribosweep.sweep.study.shard_size import MOST_SHARDS, is_quick
 
 STANDARD_GRAVITY = 9.80665  # m/s^2, of the unit g
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.models import Model
-from sweep.design.axis import SCHEME, SCHEME_NAMES, Counted
-from sweep.design.grid import Grid
-from sweep.design.refinement import Convergence, refined_by
-from sweep.io.errors import Problem, advise
-from sweep.study.capabilities import CONVERGENCE, found_of
-from sweep.study.schema import Sweep
+from tribosweep.kernels.models import Model
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES, Counted
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.design.refinement import Convergence, refined_by
+from tribosweep.sweep.io.errors import Problem, advise
+from tribosweep.sweep.study.capabilities import CONVERGENCE, found_of
+from tribosweep.sweep.study.schema import Sweep
 
 KEYS = ("observable", "digits", "halvings")  # keys of [sweep] for this design alone
 DIGITS, HALVINGS = (1, 12), (2, 30)  # least and largest value

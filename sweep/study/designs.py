@@ -9,34 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
-from sweep.design.boundary import Boundary
-from sweep.design.designs import ABOUT_CONCATENATION, BY_LEVELS, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
-from sweep.design.distributions import Scaled, Weighted
-from sweep.design.draws import Draws
-from sweep.design.grid import Grid, Zip
-from sweep.design.points import Missing, widened
-from sweep.design.posterior import Empirical, Posterior
-from sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
-from sweep.design.subset_simulation import SUBSET, SubsetSimulation
-from sweep.io import tables
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.io.values import Value, number_like
-from sweep.study import draws, point_table, posterior
-from sweep.study.axes import forms, read_list, read_schemes, read_spacing
-from sweep.study.boundary import KEYS as BOUNDARY_KEYS
-from sweep.study.boundary import read_boundary
-from sweep.study.capabilities import BOUNDARY, CONVERGENCE
-from sweep.study.convergence import KEYS as CONVERGENCE_KEYS
-from sweep.study.convergence import read_convergence
-from sweep.study.document import of_another
-from sweep.study.sampling import read_sample
-from sweep.study.schema import PARAMETERS, Sweep, Time
-from sweep.study.subset_simulation import KEYS as SUBSET_KEYS
-from sweep.study.subset_simulation import read_subset
-from sweep.study.subset_simulation import settings_of as settings_of_subset
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES, Axis, Counted, Listed
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import ABOUT_CONCATENATION, BY_LEVELS, CONCATENATION, DESIGNS, Adaptive, Concatenation, Design, Part
+from tribosweep.sweep.design.distributions import Scaled, Weighted
+from tribosweep.sweep.design.draws import Draws
+from tribosweep.sweep.design.grid import Grid, Zip
+from tribosweep.sweep.design.points import Missing, widened
+from tribosweep.sweep.design.posterior import Empirical, Posterior
+from tribosweep.sweep.design.sensitivity import OPTIONS, SAMPLERS, Sampling, settings_of
+from tribosweep.sweep.design.subset_simulation import SUBSET, SubsetSimulation
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.values import Value, number_like
+from tribosweep.sweep.study import draws, point_table, posterior
+from tribosweep.sweep.study.axes import forms, read_list, read_schemes, read_spacing
+from tribosweep.sweep.study.boundary import KEYS as BOUNDARY_KEYS
+from tribosweep.sweep.study.boundary import read_boundary
+from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
+from tribosweep.sweep.study.convergence import KEYS as CONVERGENCE_KEYS
+from tribosweep.sweep.study.convergence import read_convergence
+from tribosweep.sweep.study.document import of_another
+from tribosweep.sweep.study.sampling import read_sample
+from tribosweep.sweep.study.schema import PARAMETERS, Sweep, Time
+from tribosweep.sweep.study.subset_simulation import KEYS as SUBSET_KEYS
+from tribosweep.sweep.study.subset_simulation import read_subset
+from tribosweep.sweep.study.subset_simulation import settings_of as settings_of_subset
 
 TABLE = "table"
 # keys of [sweep] that only some designs have, in the order in which a study is written
@@ -259,7 +259,7 @@ def read_axis(model: Model, path: str, raw: Any, scheme: str, sampled: bool, pro
 def read_keyed(quantity: Quantity, path: str, raw: dict[str, Any], sampled: bool, problems: list[Problem]) -> Axis | None:
     """Read an axis given as a table of keys: a range, a distribution, or a table times a random factor."""
     if "distribution" in raw or (quantity.kind == "list" and "times" in raw):
-        from sweep.study.axis_distributions import read_distribution
+        from tribosweep.sweep.study.axis_distributions import read_distribution
 
         return read_distribution(quantity, path, raw, sampled, problems)
     return read_spacing(quantity, path, raw, sampled, problems)

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kernels.models import MODELS, Model
-from kernels.models.naming import SURE, SYNONYMS, nearest_spelling
-from sweep.design.axis import DRAW, RECORD
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.study.load_tables import file_keys
-from sweep.study.schema import (
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.naming import SURE, SYNONYMS, nearest_spelling
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.study.load_tables import file_keys
+from tribosweep.sweep.study.schema import (
     EXCITATION,
     OUTPUT,
     PARAMETERS,

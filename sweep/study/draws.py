@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sweep.design.axis import Axis, Counted
-from sweep.design.draws import Draws
-from sweep.design.sobol import MOST_SAMPLED
-from sweep.io.errors import Problem
-from sweep.study.sampling import MOST_SEED, read_correlations
-from sweep.study.schema import DRAWN_SEED
+from tribosweep.sweep.design.axis import Axis, Counted
+from tribosweep.sweep.design.draws import Draws
+from tribosweep.sweep.design.sobol import MOST_SAMPLED
+from tribosweep.sweep.io.errors import Problem
+from tribosweep.sweep.study.sampling import MOST_SEED, read_correlations
+from tribosweep.sweep.study.schema import DRAWN_SEED
 
 if TYPE_CHECKING:
-    from sweep.study.schema import Sweep
+    from tribosweep.sweep.study.schema import Sweep
 
 DRAWS = "draws"
 KEYS = ("count", "seed", "correlations")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.joined import Joined, Outcome, margin_of, outcome_of, singles, with_sign
-from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.study.comparison import Parts, limit_in, read_expression
-from sweep.study.schema import OBSERVABLES
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.joined import Joined, Outcome, margin_of, outcome_of, singles, with_sign
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.study.comparison import Parts, limit_in, read_expression
+from tribosweep.sweep.study.schema import OBSERVABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import MODELS, Model, Rule
-from kernels.models.quantity import Quantity, Values, by_name
-from sweep.design.axis import DRAW, RECORD
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.compatible_channels import CompatibleChannels
-from sweep.excitation.correlated import Correlated
-from sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, Recorded, read_record, same_sampling
-from sweep.io.errors import Problem, shorten
-from sweep.io.tables import MOST_NUMBERS
-from sweep.io.toml import inline
-from sweep.study import response_spectra
-from sweep.study.document import NEEDED
-from sweep.study.random_excitation import Channels, Drawn, read_random
-from sweep.study.schema import Excitation as Section
+from tribosweep.kernels.models import MODELS, Model, Rule
+from tribosweep.kernels.models.quantity import Quantity, Values, by_name
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
+from tribosweep.sweep.excitation.correlated import Correlated
+from tribosweep.sweep.excitation.records import ACCELERATION, FORCE, TIME, UNITS, Record, Recorded, read_record, same_sampling
+from tribosweep.sweep.io.errors import Problem, shorten
+from tribosweep.sweep.io.tables import MOST_NUMBERS
+from tribosweep.sweep.io.toml import inline
+from tribosweep.sweep.study import response_spectra
+from tribosweep.sweep.study.document import NEEDED
+from tribosweep.sweep.study.random_excitation import Channels, Drawn, read_random
+from tribosweep.sweep.study.schema import Excitation as Section
 
 ZERO = "zero"
 MOST_DRAWS = 2**31 - 1

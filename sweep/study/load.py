@@ -12,34 +12,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kernels.models import MODELS, SINGLE_RULES, Model
-from kernels.models.outputs import BLOCKS
-from kernels.models.quantity import by_name
-from kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
-from kernels.models.signals import Signals
-from kernels.models.structure_model import WHY_NOT_EXACT
-from sweep.design.axis import SCHEME
-from sweep.design.boundary import Boundary
-from sweep.design.designs import Adaptive, schemes_of
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
-from sweep.io.toml import apply_overrides, read_source
-from sweep.io.values import Value, read_number, read_value, written
-from sweep.io.version import SCHEMA_VERSION, VERSION
-from sweep.study import excitation as excitations
-from sweep.study import load_tables, structures
-from sweep.study.builder import Study
-from sweep.study.capabilities import check_asked, check_columns, check_precision, check_uses, uses_of
-from sweep.study.config import Config
-from sweep.study.designs import ParsedSweep, read_sweep, sweep_document
-from sweep.study.document import belongs, read_document
-from sweep.study.event import named_in, read_events
-from sweep.study.excitation import Excitation
-from sweep.study.rules import check_fixed, check_rules
-from sweep.study.schema import TIME_KEYS, Document, Time
-from sweep.study.shard_size import check_shards
-from sweep.study.signals import check_segment, read_signals, section_document
-from sweep.study.subset_simulation import check_limit
+from tribosweep.kernels.models import MODELS, SINGLE_RULES, Model
+from tribosweep.kernels.models.outputs import BLOCKS
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT, SINGLE, STEADY
+from tribosweep.kernels.models.signals import Signals
+from tribosweep.kernels.models.structure_model import WHY_NOT_EXACT
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.designs import Adaptive, schemes_of
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, first_of, shorten
+from tribosweep.sweep.io.toml import apply_overrides, read_source
+from tribosweep.sweep.io.values import Value, read_number, read_value, written
+from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
+from tribosweep.sweep.study import excitation as excitations
+from tribosweep.sweep.study import load_tables, structures
+from tribosweep.sweep.study.builder import Study
+from tribosweep.sweep.study.capabilities import check_asked, check_columns, check_precision, check_uses, uses_of
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.designs import ParsedSweep, read_sweep, sweep_document
+from tribosweep.sweep.study.document import belongs, read_document
+from tribosweep.sweep.study.event import named_in, read_events
+from tribosweep.sweep.study.excitation import Excitation
+from tribosweep.sweep.study.rules import check_fixed, check_rules
+from tribosweep.sweep.study.schema import TIME_KEYS, Document, Time
+from tribosweep.sweep.study.shard_size import check_shards
+from tribosweep.sweep.study.signals import check_segment, read_signals, section_document
+from tribosweep.sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
 OTHER_COMMANDS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kernels.models import Model
-from kernels.models.quantity import by_name
-from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
-from sweep.io.errors import Problem, shorten
-from sweep.study.schema import OF_A_FILE, TABLE
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
+from tribosweep.sweep.io.errors import Problem, shorten
+from tribosweep.sweep.study.schema import OF_A_FILE, TABLE
 
 VALUES = ("table_force", "table_value")  # of an oscillator, and of a load of a structure
 

@@ -14,15 +14,15 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
-from sweep.io.columns import Wanted, factor_of, split_unit
-from sweep.io.errors import Findings, Problem, advise, first_of
-from sweep.io.foreign import UnreadableError
-from sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, units_of, why
-from sweep.study.document import of_another
-from sweep.study.schema import PARAMETERS
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
+from tribosweep.sweep.io.columns import Wanted, factor_of, split_unit
+from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of
+from tribosweep.sweep.io.foreign import UnreadableError
+from tribosweep.sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, units_of, why
+from tribosweep.sweep.study.document import of_another
+from tribosweep.sweep.study.schema import PARAMETERS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.axis import INTEGER, Axis, Counted, Listed
-from sweep.design.grid import Grid
-from sweep.design.posterior import Empirical, Posterior
-from sweep.design.sobol import MOST_SAMPLED
-from sweep.io import tables
-from sweep.io.errors import Problem, advise, first_of
-from sweep.study import point_table
-from sweep.study.sampling import MOST_SEED
-from sweep.study.schema import DRAWN_SEED, PARAMETERS
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.axis import INTEGER, Axis, Counted, Listed
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.design.posterior import Empirical, Posterior
+from tribosweep.sweep.design.sobol import MOST_SAMPLED
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.errors import Problem, advise, first_of
+from tribosweep.sweep.study import point_table
+from tribosweep.sweep.study.sampling import MOST_SEED
+from tribosweep.sweep.study.schema import DRAWN_SEED, PARAMETERS
 
 if TYPE_CHECKING:
-    from sweep.study.schema import Sweep
+    from tribosweep.sweep.study.schema import Sweep
 
 POSTERIOR = "posterior"
 KEYS = ("count", "seed", "columns")

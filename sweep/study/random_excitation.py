@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.compatible_channels import CompatibleChannels
-from sweep.excitation.correlated import Correlated, decaying
-from sweep.excitation.records import ACCELERATION, UNITS
-from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary
-from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.foreign import UnreadableError, guarded
-from sweep.io.units import DENSITY, spelled
-from sweep.io.values import number_like, read_number
-from sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
-from sweep.study.schema import Random
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
+from tribosweep.sweep.excitation.correlated import Correlated, decaying
+from tribosweep.sweep.excitation.records import ACCELERATION, UNITS
+from tribosweep.sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.stationary import Stationary
+from tribosweep.sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.foreign import UnreadableError, guarded
+from tribosweep.sweep.io.units import DENSITY, spelled
+from tribosweep.sweep.io.values import number_like, read_number
+from tribosweep.sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
+from tribosweep.sweep.study.schema import Random
 
 INTERPOLATIONS = ("linear", "log")
 MOST_SAMPLES = 2**24  # samples of a draw

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.compatible_channels import CompatibleChannels
-from sweep.excitation.envelope import SHAPES, Envelope
-from sweep.excitation.records import UNITS
-from sweep.excitation.response_spectrum import DAMPING
-from sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.units import spelled
-from sweep.io.values import number_like, read_number
-from sweep.study.schema import Random
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
+from tribosweep.sweep.excitation.envelope import SHAPES, Envelope
+from tribosweep.sweep.excitation.records import UNITS
+from tribosweep.sweep.excitation.response_spectrum import DAMPING
+from tribosweep.sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.units import spelled
+from tribosweep.sweep.io.values import number_like, read_number
+from tribosweep.sweep.study.schema import Random
 
 RANDOM = "excitation.random"
 KEY, SEVERAL = f"{RANDOM}.response_spectrum", f"{RANDOM}.response_spectra"

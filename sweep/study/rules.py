@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model, Rule
-from sweep.design.axis import RECORD, SCHEME
-from sweep.design.points import SchemeRows, by_scheme
-from sweep.io.errors import Problem
+from tribosweep.kernels.models import Model, Rule
+from tribosweep.sweep.design.axis import RECORD, SCHEME
+from tribosweep.sweep.design.points import SchemeRows, by_scheme
+from tribosweep.sweep.io.errors import Problem
 
 if TYPE_CHECKING:
-    from sweep.study.config import Config
+    from tribosweep.sweep.study.config import Config
 
 CHUNK = 1 << 18
 CHUNKS = 16

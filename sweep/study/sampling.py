@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models import Model
-from sweep.design.axis import Axis, Continuous
-from sweep.design.copula import Correlation, matrix_of
-from sweep.design.distributions import (
+from tribosweep.kernels.models import Model
+from tribosweep.sweep.design.axis import Axis, Continuous
+from tribosweep.sweep.design.copula import Correlation, matrix_of
+from tribosweep.sweep.design.distributions import (
     TRUNCATED,
     Drawn,
     Scaled,
 )
-from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.sensitivity import HARMONICS, LEVELS, Fast, Halton, Morris, Saltelli, Sampling
-from sweep.design.sobol import MOST_SAMPLED, Sobol
-from sweep.design.subset_simulation import SUBSET
-from sweep.io.errors import Problem, advise, shorten
-from sweep.study.schema import SAMPLED_SEED
+from tribosweep.sweep.design.latin_hypercube import LatinHypercube
+from tribosweep.sweep.design.sensitivity import HARMONICS, LEVELS, Fast, Halton, Morris, Saltelli, Sampling
+from tribosweep.sweep.design.sobol import MOST_SAMPLED, Sobol
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.study.schema import SAMPLED_SEED
 
 if TYPE_CHECKING:
-    from sweep.study.schema import Sweep
+    from tribosweep.sweep.study.schema import Sweep
 
 MOST_SEED = 2**63 - 1
 MOST_LEVELS = 1000

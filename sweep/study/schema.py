@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kernels.models import TIME
-from kernels.models.schemes import DOUBLE
+from tribosweep.kernels.models import TIME
+from tribosweep.kernels.models.schemes import DOUBLE
 
 TABLE = "table"  # the key of a file in place of two parameters, of [parameters] or of a load
 OF_A_FILE = (

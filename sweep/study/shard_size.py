@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kernels.models.outputs import Asked
-from kernels.models.schemes import EXACT, STEADY
-from sweep.design.designs import Adaptive, Design, most_draws
-from sweep.excitation.records import Recorded
-from sweep.io.errors import Problem
-from sweep.study.excitation import Excitation
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.sweep.design.designs import Adaptive, Design, most_draws
+from tribosweep.sweep.excitation.records import Recorded
+from tribosweep.sweep.io.errors import Problem
+from tribosweep.sweep.study.excitation import Excitation
 
 MOST_POINTS = 10**12
 MOST_SHARDS = 10**6  # file names have six digits, so that names sort like numbers

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.kwu_epri import KwuEpriLaw
-from kernels.models.quantity import Quantity
-from kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, rubbed, struck
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import number_like, read_number
-from sweep.study.schema import SignalsTable
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.kwu_epri import KwuEpriLaw
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, rubbed, struck
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.values import number_like, read_number
+from tribosweep.sweep.study.schema import SignalsTable
 
 KEY = "output.signals"
 INTERVAL = Quantity("interval", "s", "time between samples", lower=0.0, lower_open=True)

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import MODELS, Model
-from kernels.models.basis import Basis
-from kernels.models.structure_model import BODY, STRUCTURE
-from kernels.models.structures import BASE, CENTRE, FORCE, MODE, Load, Structure, body_basis
-from kernels.models.supports import LAWS, OBSTACLES, PLANE, RETURN_MAPPING, RING, Support, named
-from sweep.io import tables
-from sweep.io.errors import ConfigError, Problem, advise, shorten
-from sweep.io.values import number_like
-from sweep.structure.basis_files import read_basis
-from sweep.study.document import parameter_keys, read_document
-from sweep.study.schema import Assembly, Document, LoadTable, SupportTable
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.structure_model import BODY, STRUCTURE
+from tribosweep.kernels.models.structures import BASE, CENTRE, FORCE, MODE, Load, Structure, body_basis
+from tribosweep.kernels.models.supports import LAWS, OBSTACLES, PLANE, RETURN_MAPPING, RING, Support, named
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.io.values import number_like
+from tribosweep.sweep.structure.basis_files import read_basis
+from tribosweep.sweep.study.document import parameter_keys, read_document
+from tribosweep.sweep.study.schema import Assembly, Document, LoadTable, SupportTable
 
 NAMES = (BODY, STRUCTURE)
 DEFAULT_SCHEME = "devogelaere"

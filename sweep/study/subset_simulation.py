@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.axis import Axis
-from sweep.design.joined import Joined, singles
-from sweep.design.subset_simulation import LimitState, SubsetSimulation
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import number_like
-from sweep.study.comparison import Parts, limit_in
-from sweep.study.event import is_mark, read_joined
-from sweep.study.sampling import MOST_SEED, read_correlations
-from sweep.study.schema import SAMPLED_SEED, Sweep
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.axis import Axis
+from tribosweep.sweep.design.joined import Joined, singles
+from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.values import number_like
+from tribosweep.sweep.study.comparison import Parts, limit_in
+from tribosweep.sweep.study.event import is_mark, read_joined
+from tribosweep.sweep.study.sampling import MOST_SEED, read_correlations
+from tribosweep.sweep.study.schema import SAMPLED_SEED, Sweep
 
 if TYPE_CHECKING:
-    from sweep.study.config import Config
+    from tribosweep.sweep.study.config import Config
 
 KEYS = ("event", "count", "level_probability", "seed", "levels", "repeats", "correlations")  # keys of [sweep] for this design
 LEAST_PROBABILITY, MOST_PROBABILITY, DEFAULT_PROBABILITY = 0.02, 0.5, 0.1

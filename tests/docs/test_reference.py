@@ -13,11 +13,11 @@ import pytest
 from pydantic import BaseModel
 
 from docs.make import reference
-from kernels.models.status import SENTENCES
-from sweep.cli import main, shared
-from sweep.cli.topics import listed_models
-from sweep.execution import parquet
-from sweep.study.schema import Document, Range
+from tribosweep.kernels.models.status import SENTENCES
+from tribosweep.sweep.cli import main, shared
+from tribosweep.sweep.cli.topics import listed_models
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.study.schema import Document, Range
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.batch import solve as batch
-from kernels.models import RUBBING_MASS
-from kernels.runtime import program_cache
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.runtime import program_cache
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 CHUNK = 64  # rows of one call: the programs are compiled for this many, once for the whole session

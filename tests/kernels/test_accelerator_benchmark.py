@@ -15,8 +15,8 @@ import pytest
 
 from benchmarks import accelerator
 from benchmarks.accelerator import ACCELERATOR, CPU, ENGINES, SMALL, Device, Found, Job, Meter, found_by, report
-from kernels.batch import program_key, solve
-from kernels.models import MODELS
+from tribosweep.kernels.batch import program_key, solve
+from tribosweep.kernels.models import MODELS
 
 ROOT = Path(__file__).parents[2]
 

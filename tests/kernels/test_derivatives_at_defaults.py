@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models import MODELS
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT
-from kernels.models.structures import Structure, body_basis
-from kernels.stepping import window_bounds
+from tribosweep import kernels
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.structures import Structure, body_basis
+from tribosweep.kernels.stepping import window_bounds
 
 SEEN = ("x_end", "v_end")
 # motions that do not end in an event, and on which each parameter has an effect in one of the cases

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch.solve import solve
-from kernels.models import BUCKLING_WALL, MODELS, RUBBING_MASS, STOP, TWO_WALLS, Model
-from kernels.models.status import Status
 from tests.oracle import generate_varied
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import BUCKLING_WALL, MODELS, RUBBING_MASS, STOP, TWO_WALLS, Model
+from tribosweep.kernels.models.status import Status
 
 Columns = dict[str, Any]
 CRITERIA = ("included", "excluded")

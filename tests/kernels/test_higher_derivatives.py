@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
+from tribosweep import kernels
 
 pytestmark = pytest.mark.long
 

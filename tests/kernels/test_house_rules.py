@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kernels.models import MODELS
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import SCHEMES
-from kernels.runtime import jax_setup
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import SCHEMES
+from tribosweep.kernels.runtime import jax_setup
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "kernels").rglob("*.py"))
@@ -50,9 +50,7 @@ def test_everything_public_has_a_docstring(path: Path) -> None:
 
 
 def test_importing_kernels_and_reading_models_does_not_start_jax() -> None:
-    code = (
-        "import sys, kernels, kernels.models, kernels.batch.solve, kernels.models.status; assert not {'jax', 'jaxlib'} & set(sys.modules)"
-    )
+    code = "import sys, kernels, tribosweep.kernels.models, tribosweep.kernels.batch.solve, tribosweep.kernels.models.status; assert not {'jax', 'jaxlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)
 
 

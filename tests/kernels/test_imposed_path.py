@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
+from tribosweep import kernels
 
 AMPLITUDE, K_T, MU, FORCE = 1e-3, 5e5, 0.3, 200.0
 SLIDE = MU * FORCE

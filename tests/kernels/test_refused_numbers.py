@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.status import Status
+from tribosweep import kernels
+from tribosweep.kernels.models.status import Status
 
 RUBS = {"mu": 0.1, "omega": 6.28, "end": 2.0, "a0": 3.0}
 

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.quantity import Quantity
-from kernels.models.status import Status
-from kernels.results import STATUS, Results
+from tribosweep import kernels
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.results import STATUS, Results
 
 RUBS = {"omega": 6.28, "end": 2.0, "a0": 3.0}
 POWER = Quantity("power", "W", "a power")

@@ -10,8 +10,8 @@ import pytest
 from benchmarks import against
 from benchmarks.__main__ import cpu
 from benchmarks.rivals import numba_euler
-from kernels.batch.solve import Solution, solve
-from kernels.models import RUBBING_MASS
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import RUBBING_MASS
 
 pytestmark = pytest.mark.long
 

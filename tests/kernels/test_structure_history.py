@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.excitation.record import Records
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.models.wear_laws import scar_depth
-from kernels.structure_history import IMPACT_COLUMNS, impacts, trace, traces
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.models.wear_laws import scar_depth
+from tribosweep.kernels.structure_history import IMPACT_COLUMNS, impacts, trace, traces
 
 ROD = Structure(body_basis("xy"), [Support("ring", "centre", "ring")], [Load("x"), Load("y", direction=(0, 1, 0))], body=True)
 GIVEN = {

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.structure_columns import sampled
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import trace
-from kernels.structure_samples import samples
+from tribosweep import kernels
+from tribosweep.kernels.models.structure_columns import sampled
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import trace
+from tribosweep.kernels.structure_samples import samples
 
 BODY, RING = (0.5, 3e4, 3.0), (1e-3, 5e5, 30.0, 0.3, 5e5, 200.0)
 OMEGA, SHAKES = (157.0, 195.0), (400.0, 350.0)

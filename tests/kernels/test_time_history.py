@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-import kernels
 from tests.oracle.shock_events import DIGITS, Oscillator
+from tribosweep import kernels
 
 RUBS = {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "load": 0.3, "g": 10.0, "m": 1.3, "end": 2.0}
 HITS = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0, "c_n": 1.5, "sides": 2.0, "end": 1.5}

@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sweep.io import parquet_footer, sealed_parquet, tables
-from sweep.io.errors import ConfigError
-from sweep.structure import basis_files
+from tribosweep.sweep.io import parquet_footer, sealed_parquet, tables
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.structure import basis_files
 
 OPTIONAL, REQUIRED = b"\x25\x02\x18", b"\x25\x00\x18"  # in the schema of a footer, before the name of a column
 NUMBERS = ("INT32", "INT64", "FLOAT", "DOUBLE")

@@ -27,17 +27,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import sweep
-from kernels.models import MODELS
-from sweep.analysis.branching import load as branching
-from sweep.analysis.calibration import load as calibration
-from sweep.analysis.fragility.input_intensity import measure_of
-from sweep.analysis.optimisation import load as optimisation
-from sweep.io.errors import ConfigError
-from sweep.io.units import in_unit
-from sweep.structure.basis_files import read_basis
-from sweep.study.event import read_events
 from tests.sweep.mutants import ODD, places
+from tribosweep import sweep
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep.analysis.branching import load as branching
+from tribosweep.sweep.analysis.calibration import load as calibration
+from tribosweep.sweep.analysis.fragility.input_intensity import measure_of
+from tribosweep.sweep.analysis.optimisation import load as optimisation
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.io.units import in_unit
+from tribosweep.sweep.structure.basis_files import read_basis
+from tribosweep.sweep.study.event import read_events
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 MOST_SECONDS, MOST_BYTES = 10.0, 2 * 2**30  # of the processor for one, and of memory for all

@@ -22,17 +22,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.models.basis import MOST_MODES, Basis
-from sweep import ConfigError, load
-from sweep.analysis import run_rows
-from sweep.analysis.calibration import load as calibrations
-from sweep.analysis.regime_map import read_map
-from sweep.io import tables
-from sweep.structure import basis_files
-from sweep.structure.basis_files import read_basis
 from tests.security.memory import at_most
 from tests.security.written_run import write_run
 from tests.sweep.mutants import POINTS, RECORD
+from tribosweep.kernels.models.basis import MOST_MODES, Basis
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis import run_rows
+from tribosweep.sweep.analysis.calibration import load as calibrations
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.io import tables
+from tribosweep.sweep.structure import basis_files
+from tribosweep.sweep.structure.basis_files import read_basis
 
 HERE = Path(__file__).parents[2]
 SPACE = 3 << 30  # bytes of address space of a process that refuses
@@ -177,7 +177,7 @@ def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> No
     limits = (
         f"resource.setrlimit(resource.RLIMIT_DATA, ({SPACE}, {SPACE})); resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))"
     )
-    command = f"import sys; sys.argv = ['tribosweep', *{words!r}]; from sweep.cli import console; console()"
+    command = f"import sys; sys.argv = ['tribosweep', *{words!r}]; from tribosweep.sweep.cli import console; console()"
     line, here = [sys.executable, "-c", f"import resource; {limits}; {command}"], {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)

@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import calibrate, open_run, optimise
-from sweep.analysis.branching import analysis as branching
-from sweep.analysis.branching.results import block_table
-from sweep.analysis.calibration import analysis as fits
-from sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
-from sweep.analysis.calibration.posterior.smc_stages import StageFiles
-from sweep.analysis.optimisation import analysis as searches
-from sweep.cli import main
-from sweep.execution.directory import is_temporary
-from sweep.execution.lock import hold, holders
-from sweep.io import system
 from tests.sweep.execution.processes import start, wait_for_shards
 from tests.sweep.execution.scenarios import CHOICE, FIT, install, plane
 from tests.sweep.execution.scenarios import write as write_toml
+from tribosweep.sweep import calibrate, open_run, optimise
+from tribosweep.sweep.analysis.branching import analysis as branching
+from tribosweep.sweep.analysis.branching.results import block_table
+from tribosweep.sweep.analysis.calibration import analysis as fits
+from tribosweep.sweep.analysis.calibration.posterior.smc import Particles, SmcSettings, Stage
+from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFiles
+from tribosweep.sweep.analysis.optimisation import analysis as searches
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.directory import is_temporary
+from tribosweep.sweep.execution.lock import hold, holders
+from tribosweep.sweep.io import system
 
 PATIENCE = 300.0  # s
 FITTED = (0, 3)  # exit statuses of fits to made up data, which need not converge

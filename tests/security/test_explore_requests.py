@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sweep import run
-from sweep.execution.directory import RunDirectory
-from sweep.explore import connections, questions
-from sweep.explore.page import facts_of
-from sweep.explore.rows import RefusedError, Rows
-from sweep.explore.server import Answers, Server
 from tests.sweep.conftest import install_fake
+from tribosweep.sweep import run
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.explore import connections, questions
+from tribosweep.sweep.explore.page import facts_of
+from tribosweep.sweep.explore.rows import RefusedError, Rows
+from tribosweep.sweep.explore.server import Answers, Server
 
 ENDLESS = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range % 7 = 3"
 NUMBERS = (

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-import sweep
-from kernels.models import MODELS
-from kernels.models.naming import near_names
-from sweep.analysis.calibration import load as calibration
-from sweep.analysis.fragility.input_intensity import measure_of
-from sweep.analysis.optimisation.functions import read_constraint, read_measure
-from sweep.analysis.supports import words_of
-from sweep.cli.study_schema import COMMON
-from sweep.io.columns import split_unit
-from sweep.io.errors import ConfigError, advise, advise_path
-from sweep.io.units import LONGEST, MOST_FACTORS, in_unit, product_of_powers
-from sweep.plots.figure import plain
-from sweep.study.comparison import read_expression
-from sweep.study.event import read_events
-from sweep.study.point_table import split_header
+from tribosweep import sweep
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.naming import near_names
+from tribosweep.sweep.analysis.calibration import load as calibration
+from tribosweep.sweep.analysis.fragility.input_intensity import measure_of
+from tribosweep.sweep.analysis.optimisation.functions import read_constraint, read_measure
+from tribosweep.sweep.analysis.supports import words_of
+from tribosweep.sweep.cli.study_schema import COMMON
+from tribosweep.sweep.io.columns import split_unit
+from tribosweep.sweep.io.errors import ConfigError, advise, advise_path
+from tribosweep.sweep.io.units import LONGEST, MOST_FACTORS, in_unit, product_of_powers
+from tribosweep.sweep.plots.figure import plain
+from tribosweep.sweep.study.comparison import read_expression
+from tribosweep.sweep.study.event import read_events
+from tribosweep.sweep.study.point_table import split_header
 
 ROOT = Path(__file__).parents[2]
 SOON = 1.0  # s of the processor
@@ -74,7 +74,7 @@ def test_what_is_no_product_of_powers_is_given_to_no_evaluator(unit: str, monkey
     def evaluated() -> None:
         raise AssertionError(unit)
 
-    monkeypatch.setattr("sweep.io.units._registry", evaluated)
+    monkeypatch.setattr("tribosweep.sweep.io.units._registry", evaluated)
     with pytest.raises(ValueError, match=r"cannot be read as a unit|is no number with a unit"):
         soon(lambda: in_unit(f"1 {unit}", "kg"))
     (tmp_path / "record.csv").write_text(f'time,"acceleration [{unit}]"\n0,0\n1,1\n')

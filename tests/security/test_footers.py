@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sweep
-from sweep.execution.directory import RunDirectory
-from sweep.explore.rows import Rows
-from sweep.io import parquet_footer, sealed_parquet, tables
-from sweep.io.foreign import UnreadableError
-from sweep.io.parquet_footer import FooterError
-from sweep.io.sealed_parquet import DamageError
 from tests.security.footer_mutants import contradictory, describe, footer_of, of_all_kinds, with_footer, written
 from tests.security.written_run import write_run
+from tribosweep import sweep
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.explore.rows import Rows
+from tribosweep.sweep.io import parquet_footer, sealed_parquet, tables
+from tribosweep.sweep.io.foreign import UnreadableError
+from tribosweep.sweep.io.parquet_footer import FooterError
+from tribosweep.sweep.io.sealed_parquet import DamageError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -23,14 +23,13 @@ from typing import Any
 
 import pytest
 
-import kernels
-import sweep
-from sweep.cli import main
-from sweep.execution import lock
-from sweep.execution.directory import FOLDERS
-from sweep.io import system
-from sweep.io.atomic import TEMPORARIES, make_inner_folder, write_together, write_whole
 from tests.sweep.execution.scenarios import COMMANDS, OTHERS, install, put_ready
+from tribosweep import kernels, sweep
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution import lock
+from tribosweep.sweep.execution.directory import FOLDERS
+from tribosweep.sweep.io import system
+from tribosweep.sweep.io.atomic import TEMPORARIES, make_inner_folder, write_together, write_whole
 
 Captured = pytest.CaptureFixture[str]
 SLOW = (pytest.mark.slow, pytest.mark.long)
@@ -358,7 +357,7 @@ def test_a_lock_that_a_killed_process_has_left_goes_when_the_run_is_asked_for(ru
 WRITER = """
 import sys
 from pathlib import Path
-from sweep.io.atomic import write_together, write_whole
+from tribosweep.sweep.io.atomic import write_together, write_whole
 
 folder, which, times = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 for number in range(times):

@@ -36,7 +36,7 @@ def carried_out(folder: Path, name: str) -> list[str]:
 import locale, os
 locale.setlocale(locale.LC_ALL, {name!r})
 print(locale.localeconv()["decimal_point"])
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 os.chdir({str(folder)!r})
 for words in {COMMANDS!r}:
     assert main(words) == 0

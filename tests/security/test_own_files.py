@@ -20,21 +20,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, load, open_run
-from sweep.analysis import run_state
-from sweep.analysis.calibration.posterior import draws
-from sweep.analysis.run_notes import notes_on
-from sweep.execution.directory import RunDirectory, identity, mark_of
-from sweep.execution.integrity import check_run
-from sweep.execution.recovery import RUN
-from sweep.execution.stored import Identity, problems_in
-from sweep.explore.columns import columns_of
-from sweep.io import sealed_parquet, system
-from sweep.io.toml import to_toml
 from tests.security.memory import at_most
 from tests.security.written_run import write_run
 from tests.sweep.cli.commands import Commands
 from tests.sweep.mutants import TWO_WALLS
+from tribosweep.sweep import ConfigError, load, open_run
+from tribosweep.sweep.analysis import run_state
+from tribosweep.sweep.analysis.calibration.posterior import draws
+from tribosweep.sweep.analysis.run_notes import notes_on
+from tribosweep.sweep.execution.directory import RunDirectory, identity, mark_of
+from tribosweep.sweep.execution.integrity import check_run
+from tribosweep.sweep.execution.recovery import RUN
+from tribosweep.sweep.execution.stored import Identity, problems_in
+from tribosweep.sweep.explore.columns import columns_of
+from tribosweep.sweep.io import sealed_parquet, system
+from tribosweep.sweep.io.toml import to_toml
 
 REFUSED = (ConfigError, OSError)
 STUDIES = {
@@ -293,7 +293,7 @@ def read_rows(path: Path) -> None:
 
 def read_columns(path: Path) -> None:
     """As `tribosweep explore`."""
-    from sweep.execution.dataset import Dataset
+    from tribosweep.sweep.execution.dataset import Dataset
 
     footers = [metadata for _, metadata in Dataset(path).footers(whole=True)]
     if footers:
@@ -304,7 +304,7 @@ def read_columns(path: Path) -> None:
 
 def read_map(path: Path) -> None:
     """As `tribosweep map`."""
-    from sweep.analysis.regime_map import read_map as of_run
+    from tribosweep.sweep.analysis.regime_map import read_map as of_run
 
     of_run(path)
 

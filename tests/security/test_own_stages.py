@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli import main
-from sweep.execution.directory import RunDirectory
 from tests.security.test_own_files import SECONDS, change_columns
 from tests.sweep.execution.scenarios import install, put_ready
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.directory import RunDirectory
 
 Captured = pytest.CaptureFixture[str]
 PLACE = {"optimise": "best", "calibrate": "fit"}  # where a command writes, if that is not `run`

@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sweep
-from sweep.cli import main
-from sweep.io.errors import ConfigError
-from sweep.io.foreign import UnreadableError, guarded, guarded_items
-from sweep.structure.basis_files import read_basis
 from tests.security.mutants import MOST_BYTES, MOST_SECONDS, read_many
+from tribosweep import sweep
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.io.foreign import UnreadableError, guarded, guarded_items
+from tribosweep.sweep.structure.basis_files import read_basis
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]

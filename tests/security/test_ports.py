@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from sweep import run
 from tests.sweep.execution.processes import children, start, wait_for_shards, write_study
 from tests.sweep.execution.test_dask import started
+from tribosweep.sweep import run
 
 OTHER = 65534
 pytestmark = [

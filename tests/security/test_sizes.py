@@ -12,16 +12,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import sweep
-from kernels.models.beam import MOST_NODES, Beam
-from kernels.runtime import private_files
-from kernels.runtime.private_files import PrivateFiles
-from sweep.cli import main
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io import files, sealed_parquet
-from sweep.io.errors import ConfigError
 from tests.sweep.execution.scenarios import install, put_ready
+from tribosweep import sweep
+from tribosweep.kernels.models.beam import MOST_NODES, Beam
+from tribosweep.kernels.runtime import private_files
+from tribosweep.kernels.runtime.private_files import PrivateFiles
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io import files, sealed_parquet
+from tribosweep.sweep.io.errors import ConfigError
 
 Captured = pytest.CaptureFixture[str]
 HUGE = 6 * 2**30  # bytes; the file has a hole of that size, and takes no room
@@ -51,7 +51,7 @@ def swell(path: Path, content: bytes = b"") -> None:
 
 LIMITED = """
 import os, resource, sys
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 import pyarrow, pyarrow.parquet, matplotlib.figure, pandas  # their libraries are mapped before memory is bounded
 with open("/proc/self/statm") as pages:
     mapped = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -163,7 +163,7 @@ def test_a_large_file_is_checked_with_little_memory(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.seek(files.MOST_TABLE - 2**27)
         file.write(end)
-    code = "import sys; from pathlib import Path; from sweep.io import sealed_parquet\n"
+    code = "import sys; from pathlib import Path; from tribosweep.sweep.io import sealed_parquet\n"
     code += "try:\n sealed_parquet.verify(Path(sys.argv[1]))\nexcept sealed_parquet.DamageError as damage:\n print(damage)\n"
     code += "print(Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0])"
     done = subprocess.run(
@@ -212,7 +212,7 @@ def test_a_study_that_no_manifest_could_hold_is_refused_before_anything_is_writt
 ) -> None:
     install(monkeypatch)
     words = put_ready("run", tmp_path)
-    monkeypatch.setattr("sweep.execution.directory.MOST_STUDY", 100)
+    monkeypatch.setattr("tribosweep.sweep.execution.directory.MOST_STUDY", 100)
     assert main(words) == 2
     assert "characters with all values of its axes, at most 100 can be kept: give them as a table of points" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
@@ -271,7 +271,7 @@ def test_a_beam_with_too_many_positions_is_refused_at_once(count: int, tmp_path:
     file = tmp_path / "beam.toml"
     lines = "".join(f"p{number} = {number / count}\n" for number in range(count))
     file.write_text(f"[beam]\nlength = 1.0\nbending_stiffness = 10.0\nmass_per_length = 1.0\nmodes = 4\n[beam.points]\n{lines}")
-    from sweep.structure.basis_files import read_basis
+    from tribosweep.sweep.structure.basis_files import read_basis
 
     with pytest.raises(ConfigError, match=r"the beam has [\d,]+ nodes"):
         read_basis(file)

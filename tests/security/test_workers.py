@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import RunError, run
-from sweep.execution import parquet
-from sweep.execution.shard import Piece, Setting, compute_piece, describe_runtime
-from sweep.io import sealed_parquet
 from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces, install_small_shards
 from tests.sweep.execution.processes import assert_same_bits, children, read, shards, start, wait_for_shards, write_study
 from tests.sweep.execution.scenarios import BOUNDARY, CONVERGENCE, SAMPLE, SUBSET
+from tribosweep.sweep import RunError, run
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.execution.shard import Piece, Setting, compute_piece, describe_runtime
+from tribosweep.sweep.io import sealed_parquet
 
 STUDY: dict[str, Any] = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 40}}}}
 Change = Callable[[Any], Any]

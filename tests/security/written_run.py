@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sweep.execution import parquet
-from sweep.execution.directory import RunDirectory, identity
-from sweep.execution.job import mark_complete
-from sweep.execution.shard import span
-from sweep.io.atomic import make_folders, write_text, write_whole
-from sweep.study.config import Config
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.execution.directory import RunDirectory, identity
+from tribosweep.sweep.execution.job import mark_complete
+from tribosweep.sweep.execution.shard import span
+from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
+from tribosweep.sweep.study.config import Config
 
 PROVENANCE = {"jax": "0.0.0", "device": "cpu", "dtype": "float64"}
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.models import Model
-from kernels.models.signals import Signals
-from kernels.models.status import Status
-from sweep.execution import executors, shard
-from sweep.study import shard_size
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.signals import Signals
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.execution import executors, shard
+from tribosweep.sweep.study import shard_size
 
 
 @dataclass(frozen=True)
 class FakeSolution:
-    """What `kernels.batch.solve` returns."""
+    """What `tribosweep.kernels.batch.solve` returns."""
 
     observables: dict[str, np.ndarray]
     status: np.ndarray
@@ -55,7 +55,7 @@ class FakeKernels:
         room: int = 0,
         **_: Any,
     ) -> FakeSolution:
-        """Stand in for `kernels.batch.solve`."""
+        """Stand in for `tribosweep.kernels.batch.solve`."""
         if len(self.calls) == self.fail_at:
             raise self.error
         self.calls.append(count)
@@ -77,22 +77,22 @@ class FakeKernels:
 
 
 def fake_signals(model: Model, _scheme: str, asked: Signals, _columns: Any, _absent: Any, status: np.ndarray, _records: Any) -> Any:
-    """Stand in for `kernels.batch.sampled.signals`: ones."""
+    """Stand in for `tribosweep.kernels.batch.sampled.signals`: ones."""
     return {name: np.ones((len(status), *((q.length,) if q.length else ()))) for name, (q, _) in asked.columns(model).items()}
 
 
 # the command, heeding SIGINT, which a job in the background may have been told to ignore
-COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sweep.cli import console; console()"
+COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tribosweep.sweep.cli import console; console()"
 
 
 def install_fake(patch: pytest.MonkeyPatch) -> FakeKernels:
-    """Put a stand-in in the place of `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
+    """Put a stand-in in the place of `tribosweep.kernels.batch.solve` and `tribosweep.kernels.runtime.jax_setup`."""
     stand_in = FakeKernels()
-    batch = types.ModuleType("kernels.batch.solve")
-    runtime = types.ModuleType("kernels.runtime.jax_setup")
+    batch = types.ModuleType("tribosweep.kernels.batch.solve")
+    runtime = types.ModuleType("tribosweep.kernels.runtime.jax_setup")
     batch.__dict__.update(solve=stand_in.solve)
     runtime.__dict__.update(prepare=lambda: None, describe=lambda: {"jax": "0", "device": "none", "dtype": "float64"}, problems=list)
-    sampled = types.ModuleType("kernels.batch.sampled")
+    sampled = types.ModuleType("tribosweep.kernels.batch.sampled")
     sampled.__dict__.update(signals=fake_signals)
     for module in (batch, runtime, sampled):
         folder, name = module.__name__.rsplit(".", maxsplit=1)
@@ -104,7 +104,7 @@ def install_fake(patch: pytest.MonkeyPatch) -> FakeKernels:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
-    """Stands in for `kernels.batch.solve` and `kernels.runtime.jax_setup`."""
+    """Stands in for `tribosweep.kernels.batch.solve` and `tribosweep.kernels.runtime.jax_setup`."""
     return install_fake(monkeypatch)
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 
 SOON = 10.0  # s of processor time
 TURNING = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # bidirectional classes of Unicode that order other text

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sweep
+from tribosweep import sweep
 
 S0 = 3.0**2 / 39.5  # (m/s^2)^2/Hz, of the band
 M, K, C, STEP = 1.0, 987.0, 1.885, 0.005

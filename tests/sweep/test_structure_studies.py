@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-import kernels
-from sweep import Run, load, resume, run
-from sweep.analysis.run_state import model_of
-from sweep.cli import main
-from sweep.excitation.correlated import Correlated
+from tribosweep import kernels
+from tribosweep.sweep import Run, load, resume, run
+from tribosweep.sweep.analysis.run_state import model_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.excitation.correlated import Correlated
 
 pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow.dataset as ds
 import pytest
 
-from kernels.batch.compile import PROGRAMS
-from kernels.reference.closed_forms import ETA_STAR, stick_slip_wear_power
-from kernels.reference.transient import wear_power
-from sweep import Run, load, run
 from tests.oracle import rigid_friction
+from tribosweep.kernels.batch.compile import PROGRAMS
+from tribosweep.kernels.reference.closed_forms import ETA_STAR, stick_slip_wear_power
+from tribosweep.kernels.reference.transient import wear_power
+from tribosweep.sweep import Run, load, run
 
 PUBLISHED = np.array([15.267099589371614, 0.40906245101570892, 2.2616412127978696e-4])
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -133,7 +133,7 @@ def test_rows_that_hold_no_number_get_a_status_and_spoil_no_other(tmp_path: Path
 MEASURED = """
 import re, sys
 from pathlib import Path
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 status = main(["run", sys.argv[1], "--out", sys.argv[2]])
 print(status, int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024)
 """

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels.models.status import Status
-from sweep import run
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import run
 
 HEADER = "x0,v0,m_2,v0_2,gap,k_n,plateau,softening,post_set,post_stiffness,k_post,c_n,c_buckled,damping_criterion,end"
 C = "1,1,1,2;3;4;5,0.2;0.15;0.125;0.1"  # k_n, plateau, softening and the tables

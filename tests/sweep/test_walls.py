@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.models import BUCKLING_WALL
-from kernels.models.status import Status
-from sweep import ConfigError, load, run
-from sweep.analysis.map_areas import FAILED, VOID
-from sweep.analysis.regime_map import read_map
-from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models import BUCKLING_WALL
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import ConfigError, load, run
+from tribosweep.sweep.analysis.map_areas import FAILED, VOID
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.cli import main
 
 Captured = pytest.CaptureFixture[str]
 TABLES = {"post_set": [2, 3, 4, 5], "post_stiffness": [0.2, 0.15, 0.125, 0.1]}
@@ -132,7 +132,7 @@ def test_kernels_get_padded_arrays_and_codes(fake: FakeKernels, tmp_path: Path, 
         given.update(columns)
         return fake.solve(model, scheme, columns, *rest, **asked)
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve)
     run(WALL, tmp_path / "a")
@@ -210,7 +210,7 @@ def shocked(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
             solution, observables={**found, **dict.fromkeys(("regime", "wall_regime"), np.full(len(status), -1, np.int8))}, status=status
         )
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve)
     return fake
@@ -306,7 +306,7 @@ def test_a_point_at_which_a_thing_never_happens_is_settled(
         solution.status[:] = np.where(v0 > 2.0, Status.BEYOND_TABLE, Status.OK)
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve)
     axes = {"v0": [1.0, 2.0, 3.0], "post_set": [TABLES["post_set"]], "damping_criterion": ["excluded"]}

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
-from kernels.models.outputs import Asked
-from sweep import load, run
-from sweep.analysis.regime_map import read_map
-from sweep.analysis.run_notes import notes_on
-from sweep.io.errors import ConfigError
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.sweep import load, run
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.analysis.run_notes import notes_on
+from tribosweep.sweep.io.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SERVICE = {"service_time": "1 year", "archard_k": 2e-14, "contact_area": "1 cm^2"}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import kernels
-import sweep
 import tribosweep
-from sweep import load, run
+from tribosweep import kernels, sweep
+from tribosweep.sweep import load, run
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import kernels
-from kernels import api
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, SCHEMES
 from tests.walk.relations import FALLS, OF_A_SCHEME, RELATIONS
 from tests.walk.settings import Row, Setting, admitted, run, typical, whole, with_results
+from tribosweep import kernels
+from tribosweep.kernels import api
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 
 CLOSEST = "rk54"
 CHANGED = 2  # parameters of a row by which refusals are asked for; each is traced three times

@@ -11,13 +11,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import kernels
-from kernels.models import Model
-from kernels.models.features import EXPONENTS
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, SCHEMES
 from tests.walk.settings import TABLE, Row, Setting, admitted, codes, parts_of, run, whole, with_results
+from tribosweep import kernels
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.features import EXPONENTS
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 
 Relation = Callable[[Any, list[Row]], None]
 RELATIONS: dict[str, Relation] = {}

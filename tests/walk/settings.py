@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kernels.batch.solve import check, solve
-from kernels.models import MODELS, Model
-from kernels.models.features import DRIVEN, EXPONENTS, FEATURES, VARIED
-from kernels.models.links import ASCENDING
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, PACE, SCHEMES
-from kernels.models.status import RESULTS
 from tests.figures import ROOM
+from tribosweep.kernels.batch.solve import check, solve
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.features import DRIVEN, EXPONENTS, FEATURES, VARIED
+from tribosweep.kernels.models.links import ASCENDING
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT, PACE, SCHEMES
+from tribosweep.kernels.models.status import RESULTS
 
 Row = dict[str, Any]
 TYPICAL = {"kg": 1.3, "N/m": 60.0, "N s/m": 1.1, "m": 0.07, "m/s": 0.6, "m/s^2": 4.0, "N": 2.5, "rad/s": 5.0, "rad": 0.8, "rad/s^2": 2.0,

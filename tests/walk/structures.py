@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from kernels.excitation.record import Records
-from kernels.models import Model
-from kernels.models.basis import Basis
-from kernels.models.quantity import Quantity
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import trace
-from kernels.structure_samples import samples
-from sweep.structure.basis_files import write_basis
 from tests.walk.relations import CLOSE, Relation, differ, one_of, registered, say
 from tests.walk.settings import TIMES, Row, Setting, run, typical, with_results
 from tests.walk.studies import compare_rows
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import trace
+from tribosweep.kernels.structure_samples import samples
+from tribosweep.sweep.structure.basis_files import write_basis
 
 OF_ROWS = ("m", "k", "c", "x0", "v0", "mu", "mu_s", "mu_d", "gap", "k_t", "c_n", "angle", "centre_1", "centre_2", "amplitude", "omega",
            "phase", "constant", "frequency_factor", "damping_factor", "start_factor", "load_factor")  # fmt: skip
@@ -158,7 +158,7 @@ def entries_of_a_structure_agree(setting: Built, many: list[Row]) -> None:
 @of_structures
 def a_study_of_a_structure_has_the_rows_of_a_batch(setting: Built, many: list[Row]) -> None:
     """A run of a study in two shares, and of its resolved study, has the rows of a batch."""
-    import sweep
+    from tribosweep import sweep
 
     found = run(setting, many)
     names = {name for row in many for name in row if name not in TIMES}

@@ -14,20 +14,20 @@ from typing import Any
 
 import numpy as np
 
-import kernels
-from kernels.batch.refusals import refused
-from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS, SENTENCES
-from kernels.structure_samples import samples
 from tests.sweep.io.test_units import SPELLINGS
 from tests.walk.relations import CLOSE, RELATIONS, differ, relation, say
 from tests.walk.settings import Row, Setting, codes, columns_of, run, with_results
+from tribosweep import kernels
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import RESULTS, SENTENCES
+from tribosweep.kernels.structure_samples import samples
 
 
 def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row]) -> None:
     """A row that a batch refuses is refused by every call, by numbers that JAX traces, and by a study, with one sentence."""
-    import sweep
-    from sweep.io.errors import ConfigError
+    from tribosweep import sweep
+    from tribosweep.sweep.io.errors import ConfigError
 
     for row, code in zip(many, codes(setting, many), strict=True):
         try:
@@ -88,7 +88,7 @@ def worded(setting: Setting, name: str, value: float) -> Any:
 @relation
 def a_study_has_the_rows_of_a_batch(setting: Setting, many: list[Row]) -> None:
     """A run of a study in two shares, or begun and resumed, of its resolved study, and of numbers in other units has a batch's rows."""
-    import sweep
+    from tribosweep import sweep
 
     found, (given, absent) = run(setting, many), columns_of(setting, many)
     names = [name for name in given if name not in OF_TIME]
@@ -136,7 +136,7 @@ def commands_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
     """What `--json` prints of events and of a trace is what is written to a file, and what a call from Python returns, digit by digit."""
     import pyarrow.parquet as pq
 
-    import sweep
+    from tribosweep import sweep
 
     row = many[0]
     if setting.scheme != EXACT or not with_results(run(setting, [row]))[0]:
@@ -170,7 +170,7 @@ def tables_of_a_run_are_printed_in_full(setting: Setting, many: list[Row]) -> No
     import pandas as pd
     import pyarrow.parquet as pq
 
-    import sweep
+    from tribosweep import sweep
 
     columns, absent = columns_of(setting, many)
     axes = {n: [None if gone else worded(setting, n, v) if isinstance(v, float) else v
@@ -219,7 +219,7 @@ def analyses_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
     """What `sensitivity --json` and `fragility --json` print of a sample around a row is what they write and what calls return."""
     import pyarrow.parquet as pq
 
-    import sweep
+    from tribosweep import sweep
 
     row = many[0]
     known = [n for n in ("a0", "v0", "m", "k") if row.get(n)][:2]
@@ -258,7 +258,7 @@ def given_of(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_command(*words: str) -> tuple[int, str]:
     """The status of a command, and what it prints on stdout."""
-    from sweep.cli import main
+    from tribosweep.sweep.cli import main
 
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):

@@ -10,11 +10,11 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
-from kernels.models import MODELS
 from tests.walk.derivatives import wrong_derivatives
 from tests.walk.relations import RELATIONS
 from tests.walk.settings import Row, Setting, drawn, rows
 from tests.walk.structures import OF_STRUCTURES, Built
+from tribosweep.kernels.models import MODELS
 
 SEED = int(os.environ.get("WALK_SEED", "1"))
 EXAMPLES = 8  # batches of some 4 rows, for each of the relations

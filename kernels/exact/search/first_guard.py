@@ -21,14 +21,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import Guard, each_of
-from kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, decay_of, eased, pace_of, response_of, slow_of
-from kernels.numerics.elementary import sincos
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Course, Damped, highest
-from kernels.segments.interface import Anchor, Motion, Point
-from kernels.segments.series import Series, series
+from tribosweep.kernels.contact.law import Guard, each_of
+from tribosweep.kernels.exact.search.motion_bounds import Bounds, Pace, bounds_of, decay_of, eased, pace_of, response_of, slow_of
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Course, Damped, highest
+from tribosweep.kernels.segments.interface import Anchor, Motion, Point
+from tribosweep.kernels.segments.series import Series, series
 
 MOST_LOOKS = 200_000
 _LONG = 2.0  # length of a long stretch over the time scale of the excitation

@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernels.contact.law import Guard
-from kernels.exact.search.first_guard import GuardCrossing
-from kernels.exact.search.roots import falling_root
-from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array
-from kernels.segments.interface import Anchor, Motion
-from kernels.segments.taylor import STEP, TERMS, TaylorSegment, derivative, powers
+from tribosweep.kernels.contact.law import Guard
+from tribosweep.kernels.exact.search.first_guard import GuardCrossing
+from tribosweep.kernels.exact.search.roots import falling_root
+from tribosweep.kernels.numerics.fusion import traced_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.segments.taylor import STEP, TERMS, TaylorSegment, derivative, powers
 
 _SHORTER, _TRIES = 4.0, 8
 # Bernstein coefficient k of a polynomial of degree TERMS - 1: sum over n <= k of C(k, n) / C(TERMS - 1, n) times its n-th coefficient

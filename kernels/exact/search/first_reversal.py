@@ -5,14 +5,14 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from kernels.exact.search import reversal_newton, reversal_scan, reversal_undamped, reversal_undamped_float32
-from kernels.exact.search.reversal import Guess, Reversal
-from kernels.numerics.fusion import decide
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor
-from kernels.segments.undamped import Undamped
-from kernels.segments.undamped_float32 import UndampedFloat32
+from tribosweep.kernels.exact.search import reversal_newton, reversal_scan, reversal_undamped, reversal_undamped_float32
+from tribosweep.kernels.exact.search.reversal import Guess, Reversal
+from tribosweep.kernels.numerics.fusion import decide
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor
+from tribosweep.kernels.segments.undamped import Undamped
+from tribosweep.kernels.segments.undamped_float32 import UndampedFloat32
 
 
 def first_reversal(segment: Damped | Undamped | UndampedFloat32, anchor: Anchor, limit: Array, guess: Guess) -> Reversal:

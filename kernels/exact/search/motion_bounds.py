@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kernels.contact.law import Guard
-from kernels.numerics.fusion import traced_once
-from kernels.numerics.numbers import Array
-from kernels.segments.damped import Damped, highest, over_sines
-from kernels.segments.interface import Point
-from kernels.segments.series import LENGTH
+from tribosweep.kernels.contact.law import Guard
+from tribosweep.kernels.numerics.fusion import traced_once
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.damped import Damped, highest, over_sines
+from tribosweep.kernels.segments.interface import Point
+from tribosweep.kernels.segments.series import LENGTH
 
 _FAR_APART = 10.0  # zeta over the natural frequency above which damping is strong
 FLOOR = 1e-13  # shortest stretch, over the shortest time scale of the motion; a guard that is zero to rounding over it only grazes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.numbers import Array
 
 
 class Guess(NamedTuple):

@@ -22,14 +22,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact.search.reversal import Guess, Reversal
-from kernels.exact.search.roots import CLOSE, NEAR, householder
-from kernels.excitation.harmonic import wrap
-from kernels.numerics.elementary import chord
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, by_width, choice, horner
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.exact.search.reversal import Guess, Reversal
+from tribosweep.kernels.exact.search.roots import CLOSE, NEAR, householder
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.numerics.elementary import chord
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, by_width, choice, horner
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor, Motion
 
 _MOST_PASSES = 12
 _PEAK_NEAR = 0.01

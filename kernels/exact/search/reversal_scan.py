@@ -8,13 +8,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.exact.search.reversal import Guess, Reversal
-from kernels.exact.search.roots import NEAR, RootSearch
-from kernels.excitation.harmonic import wrap
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array, by_width
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.exact.search.reversal import Guess, Reversal
+from tribosweep.kernels.exact.search.roots import NEAR, RootSearch
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor, Motion
 
 MOST_PIECES = 200_000
 _PEAK = 3e-3

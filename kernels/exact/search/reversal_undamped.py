@@ -10,14 +10,14 @@ import math
 
 import jax.numpy as jnp
 
-from kernels.exact.search.reversal import Guess, Reversal
-from kernels.exact.search.roots import CLOSE, NEAR, falling_root
-from kernels.excitation.harmonic import wrap
-from kernels.numerics.elementary import asin
-from kernels.numerics.fusion import decide, fusion_barrier
-from kernels.numerics.numbers import Array
-from kernels.segments.interface import Anchor
-from kernels.segments.undamped import Undamped
+from tribosweep.kernels.exact.search.reversal import Guess, Reversal
+from tribosweep.kernels.exact.search.roots import CLOSE, NEAR, falling_root
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.numerics.elementary import asin
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
+from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.segments.interface import Anchor
+from tribosweep.kernels.segments.undamped import Undamped
 
 _TURN = 2.0 * math.pi
 

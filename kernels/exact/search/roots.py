@@ -8,12 +8,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kernels.contact.law import Guard
-from kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
-from kernels.numerics.numbers import Array, by_width
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Motion, Moving
-from kernels.segments.taylor import TaylorSegment
+from tribosweep.kernels.contact.law import Guard
+from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier, traced_once
+from tribosweep.kernels.numerics.numbers import Array, by_width
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor, Motion, Moving
+from tribosweep.kernels.segments.taylor import TaylorSegment
 
 # A Householder step below this fraction of the shortest time scale leaves an error of the order of the fifth power of it, below rounding.
 CLOSE = 1e-3

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.observables import STABILITY
-from kernels.models.outputs import Asked
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT, STEADY
-from kernels.models.status import Status
-from sweep.analysis.basins.rows import Starts, read, relative
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.kernels.models.observables import STABILITY
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.analysis.basins.rows import Starts, read, relative
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 TOLERANCE = 1e-3
 SAME = 1e-7  # distance of section points of the same motion, relative to the scale
@@ -97,7 +97,7 @@ def find(path: Path, at: Sequence[str] = (), tolerance: float = TOLERANCE, tell:
     Raises:
         ConfigError: see `rows.read`; or the tolerance is not between 1e-9 and 0.1.
     """
-    from kernels.runtime import jax_setup, program_cache
+    from tribosweep.kernels.runtime import jax_setup, program_cache
 
     if not 1e-9 <= tolerance <= 0.1:
         raise ConfigError(
@@ -152,7 +152,7 @@ class _Search:
 
     def run(self, which: np.ndarray, window: str | None, more: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Run the engine on some rows from where they are: observables and status codes."""
-        from kernels.batch.solve import solve
+        from tribosweep.kernels.batch.solve import solve
 
         def of_rows(value: Any, part: np.ndarray) -> Any:
             return value[part] if isinstance(value, np.ndarray) and value.shape[:1] == self.x.shape else value

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.basins.analysis import NOWHERE, Basins
-from sweep.io.atomic import make_inner_folder, write_together
+from tribosweep.sweep.analysis.basins.analysis import NOWHERE, Basins
+from tribosweep.sweep.io.atomic import make_inner_folder, write_together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +52,7 @@ def to_arrow(found: Basins, which: str) -> pa.Table:
     """One of the tables: ATTRACTORS or STARTS."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     model, number, whole = found.starts.model, pa.float64(), pa.int64()
     request = json.dumps({"tolerance": found.tolerance, "held": found.starts.held})
@@ -84,7 +84,7 @@ def to_arrow(found: Basins, which: str) -> pa.Table:
 
 def write(found: Basins, path: Path) -> Sequence[Path]:
     """Write the tables into `basins/` of a run's directory, in place of those of an earlier call; OSError if they cannot be written."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     folder = path / FOLDER
     make_inner_folder(folder)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import by_name
-from kernels.models.schemes import PAIR, RUN, STEADY
-from kernels.models.status import Status
-from sweep.analysis.group_statistics import group
-from sweep.analysis.run_rows import slice_at, varying_of
-from sweep.analysis.run_state import state_of
-from sweep.design.axis import RECORD
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.capabilities import BASINS, problems_of
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.schemes import PAIR, RUN, STEADY
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.analysis.group_statistics import group
+from tribosweep.sweep.analysis.run_rows import slice_at, varying_of
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.design.axis import RECORD
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.capabilities import BASINS, problems_of
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa

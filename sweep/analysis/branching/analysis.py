@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.analysis.branching import results
-from sweep.analysis.branching.load import Branching
-from sweep.analysis.branching.results import BLOCK, Branches
-from sweep.execution.lock import hold
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.analysis.branching import results
+from tribosweep.sweep.analysis.branching.load import Branching
+from tribosweep.sweep.analysis.branching.results import BLOCK, Branches
+from tribosweep.sweep.execution.lock import hold
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ def carry_out(branching: Branching, directory: Path, tell: Callable[[int, int], 
     results.check_directory(branching, directory)
     with hold(directory):
         results.begin(branching, directory)
-        from kernels.runtime import jax_setup, program_cache
+        from tribosweep.kernels.runtime import jax_setup, program_cache
 
         jax_setup.prepare()
         program_cache.use()
@@ -52,10 +52,10 @@ def block_tables(branching: Branching, number: int) -> dict[str, pa.Table]:
     Raises:
         ConfigError: points have contacts of several kinds.
     """
-    from kernels.branches.collect import branches
-    from kernels.branches.curve_steps import STEPS
-    from kernels.branches.curves import curves
-    from kernels.branches.follow import Steps
+    from tribosweep.kernels.branches.collect import branches
+    from tribosweep.kernels.branches.curve_steps import STEPS
+    from tribosweep.kernels.branches.curves import curves
+    from tribosweep.kernels.branches.follow import Steps
 
     config, along, second = branching.config, branching.along, branching.second
     points = config.design.points(number * BLOCK, min((number + 1) * BLOCK, config.design.count))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.model import Model
-from kernels.models.quantity import Quantity
-from sweep.analysis.branching.load import Branching
-from sweep.study.config import Config
+from tribosweep.kernels.models.model import Model
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.branching.load import Branching
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,8 +37,8 @@ def backbone_table(branching: Branching, points: pa.Table, config_hash: str) -> 
     """
     import pyarrow as pa
 
-    from kernels.branches.backbone import Potential
-    from sweep.execution.parquet import described
+    from tribosweep.kernels.branches.backbone import Potential
+    from tribosweep.sweep.execution.parquet import described
 
     config, along = branching.config, branching.along
     told = quantities(config.model)

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernels.models import Model
-from kernels.models.schemes import STEADY
-from sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model_of, read_free
-from sweep.analysis.calibration.parameters import Free
-from sweep.analysis.calibration.posterior.settings import whole
-from sweep.design.designs import Adaptive
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.io.toml import read_checked
-from sweep.io.values import Value
-from sweep.study import capabilities
-from sweep.study import load as studies
-from sweep.study.config import Config
-from sweep.study.rules import check_rules
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.sweep.analysis.calibration.load import FREE_KEYS, at_home, at_values, model_of, read_free
+from tribosweep.sweep.analysis.calibration.parameters import Free
+from tribosweep.sweep.analysis.calibration.posterior.settings import whole
+from tribosweep.sweep.design.designs import Adaptive
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.toml import read_checked
+from tribosweep.sweep.io.values import Value
+from tribosweep.sweep.study import capabilities
+from tribosweep.sweep.study import load as studies
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.rules import check_rules
 
 BRANCHES, FREQUENCY, SECOND_BODY = "branches", "omega", "m_2"
 KEYS = {

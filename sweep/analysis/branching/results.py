@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.outputs import STATISTICS
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import STEADY
-from sweep.analysis.branching.backbone import backbone_table
-from sweep.analysis.branching.load import BRANCHES, Branching, load
-from sweep.execution.directory import (
+from tribosweep.kernels.models.outputs import STATISTICS
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.sweep.analysis.branching.backbone import backbone_table
+from tribosweep.sweep.analysis.branching.load import BRANCHES, Branching, load
+from tribosweep.sweep.execution.directory import (
     BRANCHED,
     OTHER_STUDY,
     STUDY,
@@ -29,18 +29,18 @@ from sweep.execution.directory import (
     require_kind,
     require_own_folders,
 )
-from sweep.io.atomic import make_inner_folder, write_together
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.files import read_text
-from sweep.io.toml import to_toml
-from sweep.io.version import VERSION
+from tribosweep.sweep.io.atomic import make_inner_folder, write_together
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.files import read_text
+from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernels.branches.branch import Branch
-    from kernels.branches.curves import Curve
-    from sweep.design.points import Points
+    from tribosweep.kernels.branches.branch import Branch
+    from tribosweep.kernels.branches.curves import Curve
+    from tribosweep.sweep.design.points import Points
 
 FOLDER, CURVES, CURVED = "points", "curves", "curves.parquet"
 BACKBONE = "backbone.parquet"
@@ -123,7 +123,7 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
     """The points of the branches of a block of the study's points, (rows of `found` are positions in it), in order."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     model, along = branching.config.model, branching.along
     names = [name for name, values in points.columns.items() if values.ndim == 1]
@@ -191,7 +191,7 @@ def motion_fields(quantities: Mapping[str, Quantity]) -> list[pa.Field]:
     """What a row tells of its motion: multipliers, section point, observables."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     number = pa.float64()
     return [
@@ -207,7 +207,7 @@ def curve_table(branching: Branching, points: Points, branches: Sequence[Branch]
     """The points of the curves of a block of the study's points, in order; `branches`: those on which they were found."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     model, pair = branching.config.model, branching.pair
     names = [name for name, values in points.columns.items() if values.ndim == 1]
@@ -285,7 +285,7 @@ def is_there(branching: Branching, directory: Path, number: int) -> bool:
 
 def damaged(branching: Branching, directory: Path, number: int) -> Path | None:
     """The first file of a block that is missing, not whole, or of another study; None if there is none."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     whole = {*WHOLE, *(each.name for each in branching.pair), *(axis.name for axis in branching.config.design.axes)}
     for folder, kinds in kinds_of(branching).items():
@@ -345,14 +345,14 @@ def begin(branching: Branching, directory: Path) -> None:
 
 def write_block(directory: Path, number: int, tables: Mapping[str, pa.Table]) -> None:
     """Write the files of a block: folder -> table."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     write_together({block_file(directory, number, folder): sealed_parquet.to_bytes(table) for folder, table in tables.items()})
 
 
 def finish(branching: Branching, directory: Path) -> Branches:
     """Write the tables of branches and of curves, when all blocks are there, and read everything."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     found = put_together(branching, directory)
     write_together({directory / name: sealed_parquet.to_bytes(table) for name, table in tables_of(found).items()})
@@ -369,7 +369,7 @@ def put_together(branching: Branching, directory: Path) -> Branches:
     """All blocks together, and the tables that are made of them."""
     import pyarrow as pa
 
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     count = block_count(branching)
     points, *curves = (
@@ -393,7 +393,7 @@ def read(directory: Path) -> Branches:
     Raises:
         ConfigError: there are none, some are missing, a file is damaged, or another version computed them.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     require_own_folders(directory)
     if not (directory / BRANCHED).is_file():
@@ -424,7 +424,7 @@ def require_same(table: pa.Table, path: Path) -> None:
     """Raise DamageError if a file does not have the rows of a table that is made of the blocks; lists may hold what is no number."""
     import pyarrow as pa
 
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     names = [field.name for field in table.schema if not pa.types.is_list(field.type)]
     if not table.select(names).equals(sealed_parquet.read(path, names)):
@@ -466,7 +466,7 @@ def is_begun(directory: Path, study: str) -> bool:
 
 def digests_of_blocks(directory: Path) -> set[str]:
     """The digests of the studies to which the blocks in a directory belong, damaged ones left out."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     found = set()
     for path in (path for folder in (FOLDER, CURVES) for path in (directory / folder).glob("block-*.parquet")):

@@ -9,15 +9,15 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from sweep.analysis.calibration.fitting import FAILED, KINK, OPTIMAL, OUTCOMES, Fits, fit
-from sweep.analysis.calibration.jumps import BoundaryCrossing, find_crossings
-from sweep.analysis.calibration.load import Calibration
-from sweep.analysis.calibration.optima import Optimum, improved, optima_of, starts_of
-from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import LEAST_FREEDOM, Knowledge, freedom_of, knowledge, pairs_together, profiles
-from sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.analysis.calibration.fitting import FAILED, KINK, OPTIMAL, OUTCOMES, Fits, fit
+from tribosweep.sweep.analysis.calibration.jumps import BoundaryCrossing, find_crossings
+from tribosweep.sweep.analysis.calibration.load import Calibration
+from tribosweep.sweep.analysis.calibration.optima import Optimum, improved, optima_of, starts_of
+from tribosweep.sweep.analysis.calibration.parameters import Space
+from tribosweep.sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import LEAST_FREEDOM, Knowledge, freedom_of, knowledge, pairs_together, profiles
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
 SHOWN = 5  # number of jumps that are described

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
+from tribosweep.kernels.models.quantity import Quantity
 
 TRACED = {"x": "x_end", "v": "v_end"}  # observable of a trace -> observable of a run that ends at the sample; forces need their own program
 FORCES = ("friction_force", "wall_force")

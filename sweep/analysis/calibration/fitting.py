@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.runtime.compiling import compiling
-from sweep.analysis.calibration.system import FitPoint, System
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.kernels.runtime.compiling import compiling
+from tribosweep.sweep.analysis.calibration.system import FitPoint, System
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 MOST_STEPS = 200
 TOLERANCE = 1e-10  # of steps and residuals, relative and absolute

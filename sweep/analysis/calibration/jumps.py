@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import FitStep
-from sweep.analysis.calibration.system import System, regimes_in_words
+from tribosweep.sweep.analysis.calibration.fitting import FitStep
+from tribosweep.sweep.analysis.calibration.system import System, regimes_in_words
 
 HALVINGS = 46
 MOST = 96  # largest number of boundaries that are searched

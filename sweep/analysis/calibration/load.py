@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernels.models import MODELS, Model
-from kernels.models.presliding import PRESLIDING
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import DOUBLE, SINGLE
-from sweep.analysis.calibration.data import Measurements
-from sweep.analysis.calibration.measured import read_data
-from sweep.analysis.calibration.parameters import Free, Prior, Space
-from sweep.analysis.calibration.posterior.settings import PosteriorSettings, read_posterior, read_prior, whole
-from sweep.analysis.calibration.sources import Source, read_sources
-from sweep.design.axis import RECORD
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.io.toml import read_checked
-from sweep.io.values import read_number
-from sweep.study import excitation as excitations
-from sweep.study import load as studies
-from sweep.study import structures
-from sweep.study.capabilities import CALIBRATION, KEYS_OF_ASKED, problems_of
-from sweep.study.config import Config
-from sweep.study.document import belongs, read_document
-from sweep.study.schema import TIME_KEYS
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import DOUBLE, SINGLE
+from tribosweep.sweep.analysis.calibration.data import Measurements
+from tribosweep.sweep.analysis.calibration.measured import read_data
+from tribosweep.sweep.analysis.calibration.parameters import Free, Prior, Space
+from tribosweep.sweep.analysis.calibration.posterior.settings import PosteriorSettings, read_posterior, read_prior, whole
+from tribosweep.sweep.analysis.calibration.sources import Source, read_sources
+from tribosweep.sweep.design.axis import RECORD
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.toml import read_checked
+from tribosweep.sweep.io.values import read_number
+from tribosweep.sweep.study import excitation as excitations
+from tribosweep.sweep.study import load as studies
+from tribosweep.sweep.study import structures
+from tribosweep.sweep.study.capabilities import CALIBRATION, KEYS_OF_ASKED, problems_of
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.document import belongs, read_document
+from tribosweep.sweep.study.schema import TIME_KEYS
 
 SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
 NOISES = ("known", "estimated")

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.loops import check_loop
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.schemes import EXACT, STEADY
-from sweep.analysis.calibration.data import Histories, ImposedPaths, Measurements
-from sweep.analysis.calibration.sheet import (
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.loops import check_loop
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.schemes import EXACT, STEADY
+from tribosweep.sweep.analysis.calibration.data import Histories, ImposedPaths, Measurements
+from tribosweep.sweep.analysis.calibration.sheet import (
     Sheet,
     check_columns,
     read_labels,
@@ -23,12 +23,12 @@ from sweep.analysis.calibration.sheet import (
     read_setting,
     read_sheet,
 )
-from sweep.analysis.calibration.sources import ON_PATH, TIME_COLUMN, Compared, Source, in_time
-from sweep.io.errors import Findings, Problem, advise, first_of
-from sweep.io.tables import MOST_NUMBERS
-from sweep.io.values import padded, read_value, written
-from sweep.study.document import belongs
-from sweep.study.schema import TIME_KEYS
+from tribosweep.sweep.analysis.calibration.sources import ON_PATH, TIME_COLUMN, Compared, Source, in_time
+from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of
+from tribosweep.sweep.io.tables import MOST_NUMBERS
+from tribosweep.sweep.io.values import padded, read_value, written
+from tribosweep.sweep.study.document import belongs
+from tribosweep.sweep.study.schema import TIME_KEYS
 
 
 class MeasuredRows:

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import CONVERGED, FAILED, KINK, LEAST_GAIN, STUCK, Fits, FitStep, fit
-from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.system import FitPoint, System
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, FAILED, KINK, LEAST_GAIN, STUCK, Fits, FitStep, fit
+from tribosweep.sweep.analysis.calibration.parameters import Space
+from tribosweep.sweep.analysis.calibration.system import FitPoint, System
 
 EDGE = 0.02  # part of the range that random starts keep from either bound
 DRAWS = 64  # random points per start, from which those that keep the rules of the model are chosen

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
-from sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRUNCATED, UNIFORM, log_normal_scale
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
+from tribosweep.sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRUNCATED, UNIFORM, log_normal_scale
 
 QUANTILES = 4096  # of a prior, from which its mean and standard deviation on another scale follow
 AT_BOUND = 1e-7  # a parameter nearer to a bound than this part of the range lies on it

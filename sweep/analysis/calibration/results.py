@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import CONVERGED, OPTIMAL, OUTCOMES, Fits
-from sweep.analysis.calibration.jumps import BoundaryCrossing
-from sweep.analysis.calibration.load import Calibration, at_values
-from sweep.analysis.calibration.optima import Optimum
-from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
-from sweep.analysis.calibration.posterior.smc_stages import FILES
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import Knowledge, Profile
-from sweep.execution.directory import CALIBRATED
-from sweep.io.atomic import make_folders, write_together
-from sweep.io.errors import ConfigError
-from sweep.io.toml import to_toml
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, OPTIMAL, OUTCOMES, Fits
+from tribosweep.sweep.analysis.calibration.jumps import BoundaryCrossing
+from tribosweep.sweep.analysis.calibration.load import Calibration, at_values
+from tribosweep.sweep.analysis.calibration.optima import Optimum
+from tribosweep.sweep.analysis.calibration.parameters import Space
+from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
+from tribosweep.sweep.analysis.calibration.posterior.smc_stages import FILES
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import Knowledge, Profile
+from tribosweep.sweep.execution.directory import CALIBRATED
+from tribosweep.sweep.io.atomic import make_folders, write_together
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,7 +186,7 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
     """The tables of a result, by file name."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     def table(rows: list[dict[str, Any]], columns: Mapping[str, tuple[Any, str]]) -> pa.Table:
         fields = [described(name, kind, "", text) for name, (kind, text) in columns.items()]
@@ -226,12 +226,12 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
     """Write config.toml, fitted.toml, the tables and the draws into a directory. At any instant all that are there belong together.
 
-    The caller holds the directory; see `sweep.execution.directory.hold_apart`.
+    The caller holds the directory; see `tribosweep.sweep.execution.directory.hold_apart`.
 
     Raises:
         OSError: a file cannot be written.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     make_folders(directory)
     document = {key: value for key, value in result.calibration.config.document.items() if key != "sweep"}

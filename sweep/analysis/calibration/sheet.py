@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.io.columns import split_unit
-from sweep.io.errors import Findings, Problem, advise, first_of, shorten
-from sweep.io.foreign import UnreadableError
-from sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, units_of, why
-from sweep.io.values import DEFAULT
-from sweep.study.point_table import factor_in, read_cells, split_of_support
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.io.columns import split_unit
+from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of, shorten
+from tribosweep.sweep.io.foreign import UnreadableError
+from tribosweep.sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, units_of, why
+from tribosweep.sweep.io.values import DEFAULT
+from tribosweep.sweep.study.point_table import factor_in, read_cells, split_of_support
 
 if TYPE_CHECKING:
     import pyarrow as pa

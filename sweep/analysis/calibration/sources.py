@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernels.models import Model
-from kernels.models.loops import LOOP_COLUMNS
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.structure_columns import sampled
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.io.units import in_unit
-from sweep.io.values import read_number
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.loops import LOOP_COLUMNS
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.structure_columns import sampled
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.units import in_unit
+from tribosweep.sweep.io.values import read_number
 
 COMPARED_KEYS = {
     "column": "column of the file; default the name of the observable",

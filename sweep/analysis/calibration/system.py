@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS
-from sweep.analysis.calibration.data import TRACED, Measurements
-from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.derivative_blocks import compiled, in_blocks
-from sweep.design.axis import RECORD
-from sweep.execution.record_bank import choice
-from sweep.study.config import Config
-from sweep.study.excitation import Excitation, kernel_model
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.analysis.calibration.data import TRACED, Measurements
+from tribosweep.sweep.analysis.calibration.parameters import Space
+from tribosweep.sweep.analysis.derivative_blocks import compiled, in_blocks
+from tribosweep.sweep.design.axis import RECORD
+from tribosweep.sweep.execution.record_bank import choice
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.excitation import Excitation, kernel_model
 
 if TYPE_CHECKING:
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
 # lanes of a block; a fit has few rows (rows/s of the wall with seven derivatives on one core: 2100 at 8 lanes, 1200 at 16, 960 at 32)
 WIDTH = 8
@@ -251,7 +251,7 @@ def shaken(system: System, excitation: Excitation | None) -> tuple[dict[str, Any
     """The constants and columns of runs in which `record` is a position in the bank, and the bank; loops follow no record."""
     if excitation is None:
         return system.constants, system.columns, None
-    from kernels.excitation.record import Records
+    from tribosweep.kernels.excitation.record import Records
 
     name, default = choice(excitation)
     runs = len(system.data.runs)
@@ -290,9 +290,9 @@ def runner_of(system: System, part: Part) -> tuple[Any, Any]:
     """Two functions that JAX traces: row parameters -> observables with `status`, and (free numbers, columns) -> row parameters."""
     import jax.numpy as jnp
 
-    from kernels import moment, simulate
-    from kernels.imposed_path import along_path
-    from kernels.structure_samples import samples
+    from tribosweep.kernels import moment, simulate
+    from tribosweep.kernels.imposed_path import along_path
+    from tribosweep.kernels.structure_samples import samples
 
     model, constants, space, records = system.runs_model, system.run_constants, system.space, system.records
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.fragility import intervals
-from sweep.analysis.fragility.cloud import Cloud, Regression, regress
-from sweep.analysis.fragility.clusters import interval_of_clusters
-from sweep.analysis.fragility.goodness import misfit
-from sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROFILE, Intervals
-from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
-from sweep.analysis.fragility.rows import FragilityRows, read
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.event import Comparison, named_in
+from tribosweep.sweep.analysis.fragility import intervals
+from tribosweep.sweep.analysis.fragility.cloud import Cloud, Regression, regress
+from tribosweep.sweep.analysis.fragility.clusters import interval_of_clusters
+from tribosweep.sweep.analysis.fragility.goodness import misfit
+from tribosweep.sweep.analysis.fragility.intervals import BOOTSTRAP, DELTA, INTERVALS, PROFILE, Intervals
+from tribosweep.sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, fit, rows_of
+from tribosweep.sweep.analysis.fragility.rows import FragilityRows, read
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.event import Comparison, named_in
 
 STRIPES, CLOUD, INCREMENTAL = "stripes", "cloud", "incremental"
 METHODS = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.fragility.lognormal import Fit, NoMaximumError, falling
+from tribosweep.sweep.analysis.fragility.lognormal import Fit, NoMaximumError, falling
 
 FEWEST = 3
 

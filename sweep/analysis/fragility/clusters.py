@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sweep.study.event import share_interval
+from tribosweep.sweep.study.event import share_interval
 
 
 def interval_of_clusters(happened: np.ndarray, bins: np.ndarray, groups: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:

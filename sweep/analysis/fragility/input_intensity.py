@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.event_log import read_study
-from sweep.design.axis import DRAW, RECORD
-from sweep.excitation.intensity import MEASURES, of_study, scaled, spectral
-from sweep.excitation.records import ACCELERATION, Recorded
-from sweep.excitation.response_spectrum import DAMPING
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.excitation import channels_of
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.event_log import read_study
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.excitation.intensity import MEASURES, of_study, scaled, spectral
+from tribosweep.sweep.excitation.records import ACCELERATION, Recorded
+from tribosweep.sweep.excitation.response_spectrum import DAMPING
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.excitation import channels_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, climb, derivatives
+from tribosweep.sweep.analysis.fragility.lognormal import Capacities, Fit, NoMaximumError, climb, derivatives
 
 PROFILE, DELTA, BOOTSTRAP = "profile", "delta", "bootstrap"
 INTERVALS = {

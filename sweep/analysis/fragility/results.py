@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweep.analysis.fragility.analysis import METHODS, Curve, FragilityResult
-from sweep.analysis.fragility.intervals import INTERVALS
-from sweep.io.atomic import make_inner_folder, write_together
+from tribosweep.sweep.analysis.fragility.analysis import METHODS, Curve, FragilityResult
+from tribosweep.sweep.analysis.fragility.intervals import INTERVALS
+from tribosweep.sweep.io.atomic import make_inner_folder, write_together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +116,7 @@ def to_arrow(result: FragilityResult, which: str) -> pa.Table:
     """One of the tables; the metadata of its schema hold the request."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     unit = result.rows.intensity.unit
     fields = [described(name, kind, unit if name in OF_INTENSITY else "", ABOUT[name]) for name, kind in kinds_of(which).items()]
@@ -142,7 +142,7 @@ def finite(row: dict[str, Any]) -> dict[str, Any]:
 
 def write(result: FragilityResult, path: Path) -> Sequence[Path]:
     """Write the tables into `fragility/` of a run's directory, in place of those of an earlier call; OSError if they cannot be written."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     folder = path / FOLDER
     make_inner_folder(folder)

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.fragility.input_intensity import OF_INPUT, SPECTRAL, quantity_of
-from sweep.analysis.fragility.input_intensity import values_of as input_of
-from sweep.analysis.group_statistics import group
-from sweep.analysis.run_rows import TABLE, ZIP, have_results, is_numeric, must_be_held, repeats, slice_at, varying_of
-from sweep.analysis.run_state import model_of, state_of
-from sweep.analysis.supports import add_entries, lists_of, with_entries
-from sweep.design.axis import DRAW, RECORD, SCHEME
-from sweep.design.sensitivity import SAMPLERS
-from sweep.design.subset_simulation import SUBSET
-from sweep.excitation.intensity import MEASURES
-from sweep.execution.dataset import Dataset
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.capabilities import CONVERGENCE
-from sweep.study.event import Event, named_in, outcome_in, read_events, values_in
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.fragility.input_intensity import OF_INPUT, SPECTRAL, quantity_of
+from tribosweep.sweep.analysis.fragility.input_intensity import values_of as input_of
+from tribosweep.sweep.analysis.group_statistics import group
+from tribosweep.sweep.analysis.run_rows import TABLE, ZIP, have_results, is_numeric, must_be_held, repeats, slice_at, varying_of
+from tribosweep.sweep.analysis.run_state import model_of, state_of
+from tribosweep.sweep.analysis.supports import add_entries, lists_of, with_entries
+from tribosweep.sweep.design.axis import DRAW, RECORD, SCHEME
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.excitation.intensity import MEASURES
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.capabilities import CONVERGENCE
+from tribosweep.sweep.study.event import Event, named_in, outcome_in, read_events, values_in
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch.solve import check, solve
-from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS, Status
-from kernels.runtime import jax_setup, program_cache
-from sweep.analysis.calibration.system import COUNTED, placed
-from sweep.analysis.derivative_blocks import compiled, in_blocks
-from sweep.analysis.optimisation.functions import Constraint, Objective
-from sweep.analysis.optimisation.load import Optimisation
-from sweep.execution.record_bank import bind_records
-from sweep.study.excitation import kernel_model
+from tribosweep.kernels.batch.solve import check, solve
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.kernels.runtime import jax_setup, program_cache
+from tribosweep.sweep.analysis.calibration.system import COUNTED, placed
+from tribosweep.sweep.analysis.derivative_blocks import compiled, in_blocks
+from tribosweep.sweep.analysis.optimisation.functions import Constraint, Objective
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
+from tribosweep.sweep.execution.record_bank import bind_records
+from tribosweep.sweep.study.excitation import kernel_model
 
 WIDTH, STEPPED_WIDTH = 8, 16  # lanes of a block, see `calibration.system`
 PLAIN_ROOM = 4096  # rows of a call without derivatives, so that all calls share a program
@@ -199,7 +199,7 @@ def program_of(evaluator: Evaluator) -> Any:
     """The compiled program that differentiates blocks of rows."""
     import jax.numpy as jnp
 
-    from kernels import simulate
+    from tribosweep.kernels import simulate
 
     config, space, constants, records = evaluator.config, evaluator.space, evaluator.constants, evaluator.records
     model = evaluator.model.name if evaluator.model.structure is None else evaluator.model

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sweep.analysis.optimisation.evaluation import Evaluator
-from sweep.analysis.optimisation.searching import KEPT, MARGIN, Scales
+from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
+from tribosweep.sweep.analysis.optimisation.searching import KEPT, MARGIN, Scales
 
 GENERATIONS, MEMBERS = 200, 12  # at most; members of a generation for each variable
 POLISH_GENERATIONS, POLISH_MEMBERS = 40, 8

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sweep.analysis.optimisation.evaluation import Evaluator
-from sweep.analysis.optimisation.optimality import CONVERGED, conditions
-from sweep.analysis.optimisation.searching import Scales, Task, Visit, limits_of, search
+from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
+from tribosweep.sweep.analysis.optimisation.optimality import CONVERGED, conditions
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, Visit, limits_of, search
 
 SLACK = 1e-6  # of the scales of objectives: values that differ by less are equal
 ROUNDS = 3  # of caps: evenly spaced ones, then those of the widest gaps

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernels.models import Model
-from kernels.models.quantity import Quantity, by_name
-from sweep.io.errors import ConfigError, advise
-from sweep.io.text import exactly
-from sweep.study.comparison import limit_in
-from sweep.study.event import RELATIONS, Comparison, Event, Values, named_in, outcome_in, read_events
-from sweep.study.schema import OBSERVABLES
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.io.errors import ConfigError, advise
+from tribosweep.sweep.io.text import exactly
+from tribosweep.sweep.study.comparison import limit_in
+from tribosweep.sweep.study.event import RELATIONS, Comparison, Event, Values, named_in, outcome_in, read_events
+from tribosweep.sweep.study.schema import OBSERVABLES
 
 VALUE, MEAN, QUANTILE, WORST, CHANCE = "value", "mean", "quantile", "worst", "chance"
 FORMS = (

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.calibration.system import regimes_in_words
-from sweep.analysis.optimisation.evaluation import Evaluator
-from sweep.analysis.optimisation.searching import Scales, Visit
+from tribosweep.sweep.analysis.calibration.system import regimes_in_words
+from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Visit
 
 HALVINGS = 40
 MOST = 8  # boundaries that are searched

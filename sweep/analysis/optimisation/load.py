@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.models.quantity import by_name
-from sweep.analysis.calibration.load import FREE_KEYS, MOST_STARTS, at_home, at_values, check_derivatives, model_of, read_free
-from sweep.analysis.calibration.parameters import Free, Space
-from sweep.analysis.calibration.posterior.settings import whole
-from sweep.analysis.optimisation.functions import FORMS, Constraint, Measure, Objective, read_constraint, read_measure
-from sweep.design.axis import SCHEME
-from sweep.design.designs import Adaptive
-from sweep.io.errors import Problem, advise, first_of, shorten
-from sweep.io.toml import read_checked
-from sweep.study import load as studies
-from sweep.study.capabilities import OPTIMISATION
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis.calibration.load import FREE_KEYS, MOST_STARTS, at_home, at_values, check_derivatives, model_of, read_free
+from tribosweep.sweep.analysis.calibration.parameters import Free, Space
+from tribosweep.sweep.analysis.calibration.posterior.settings import whole
+from tribosweep.sweep.analysis.optimisation.functions import FORMS, Constraint, Measure, Objective, read_constraint, read_measure
+from tribosweep.sweep.design.axis import SCHEME
+from tribosweep.sweep.design.designs import Adaptive
+from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.toml import read_checked
+from tribosweep.sweep.study import load as studies
+from tribosweep.sweep.study.capabilities import OPTIMISATION
+from tribosweep.sweep.study.config import Config
 
 OPTIMISE = "optimise"
 SLSQP, EVOLUTION = "slsqp", "differential_evolution"

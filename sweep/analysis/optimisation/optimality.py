@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.analysis.optimisation.searching import Scales, Task, Visit, rows_of
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, Visit, rows_of
 
 ACTIVE = 1e-4  # part of a limit's scale: a constraint that is nearer to its limit is active
 AT_BOUND = 1e-7  # part of a range

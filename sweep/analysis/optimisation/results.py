@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.load import at_values
-from sweep.analysis.optimisation.evaluation import Evaluator
-from sweep.analysis.optimisation.front import FrontPoint
-from sweep.analysis.optimisation.functions import Measure
-from sweep.analysis.optimisation.jumps import Jump
-from sweep.analysis.optimisation.load import OPTIMISE, Optimisation
-from sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
-from sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
-from sweep.execution.directory import OPTIMISED
-from sweep.io.atomic import make_folders, write_together
-from sweep.io.toml import to_toml
-from sweep.study.config import Config
-from sweep.study.load import load
+from tribosweep.sweep.analysis.calibration.load import at_values
+from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
+from tribosweep.sweep.analysis.optimisation.front import FrontPoint
+from tribosweep.sweep.analysis.optimisation.functions import Measure
+from tribosweep.sweep.analysis.optimisation.jumps import Jump
+from tribosweep.sweep.analysis.optimisation.load import OPTIMISE, Optimisation
+from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
+from tribosweep.sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
+from tribosweep.sweep.execution.directory import OPTIMISED
+from tribosweep.sweep.io.atomic import make_folders, write_together
+from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -214,7 +214,7 @@ def to_arrow(result: OptimisationResult) -> dict[str, pa.Table]:
     """The tables of a result, by file name."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     def table(rows: list[dict[str, Any]], columns: Mapping[str, tuple[Any, str, str]]) -> pa.Table:
         fields = [described(name, kind, unit, text) for name, (kind, unit, text) in columns.items()]
@@ -268,12 +268,12 @@ def to_arrow(result: OptimisationResult) -> dict[str, pa.Table]:
 def write(result: OptimisationResult, directory: Path) -> list[Path]:
     """Write config.toml, optimised.toml and the tables into a directory. At any instant all that are there belong together.
 
-    The caller holds the directory; see `sweep.execution.directory.hold_apart`.
+    The caller holds the directory; see `tribosweep.sweep.execution.directory.hold_apart`.
 
     Raises:
         OSError: a file cannot be written.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     make_folders(directory)
     document = result.optimisation.config.document

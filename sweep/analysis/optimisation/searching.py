@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sweep.analysis.optimisation.evaluation import Evaluator, Functions
+from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator, Functions
 
 MOST_STEPS = 60
 TOLERANCE = 1e-10  # of SLSQP: of the scaled objective and the scaled constraints

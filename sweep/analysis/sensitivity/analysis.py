@@ -8,15 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.analysis.sensitivity import indices
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, Line, SensitivityRequest, SensitivityResult
-from sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
-from sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
-from sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
-from sweep.study.event import Event, named_in, outcome_in, subject_of
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analysis.sensitivity import indices
+from tribosweep.sweep.analysis.sensitivity.results import (
+    DERIVATIVES,
+    INDICES,
+    SIZES,
+    UNCERTAINTY,
+    Line,
+    SensitivityRequest,
+    SensitivityResult,
+)
+from tribosweep.sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
+from tribosweep.sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
+from tribosweep.sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.event import Event, named_in, outcome_in, subject_of
 
 FEWEST = 8  # smallest number of groups in estimates by sample size
 METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}
@@ -72,7 +80,7 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         if request.sizes:
             lines[SIZES] += by_size(sample, name, kept[name].groups, request)
     if request.derivatives:
-        from sweep.analysis.sensitivity.derivatives import derivatives_of
+        from tribosweep.sweep.analysis.sensitivity.derivatives import derivatives_of
 
         lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
     without = {}

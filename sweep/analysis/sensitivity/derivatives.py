@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from kernels.batch.solve import check
-from kernels.models.quantity import Quantity
-from kernels.models.status import RESULTS, SENTENCES, Status
-from sweep.analysis.derivative_blocks import compiled, in_blocks
-from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
-from sweep.analysis.sensitivity.results import Line, SensitivityRequest
-from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.design.axis import RECORD, SCHEME, Axis, Continuous
-from sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
-from sweep.design.points import Points
-from sweep.design.sampling import points_at
-from sweep.design.sensitivity import Fast, Morris, Saltelli
-from sweep.execution.record_bank import choice, numbers_of, rows_without_draw
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.config import Config
-from sweep.study.excitation import kernel_model
+from tribosweep.kernels.batch.solve import check
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.status import RESULTS, SENTENCES, Status
+from tribosweep.sweep.analysis.derivative_blocks import compiled, in_blocks
+from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
+from tribosweep.sweep.analysis.sensitivity.results import Line, SensitivityRequest
+from tribosweep.sweep.analysis.sensitivity.sample import Kept, Sample
+from tribosweep.sweep.design.axis import RECORD, SCHEME, Axis, Continuous
+from tribosweep.sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.design.sampling import points_at
+from tribosweep.sweep.design.sensitivity import Fast, Morris, Saltelli
+from tribosweep.sweep.execution.record_bank import choice, numbers_of, rows_without_draw
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.excitation import kernel_model
 
 METHOD, POINT_METHOD = "exact derivatives", "derivatives at one point"
 
@@ -121,8 +121,8 @@ PROGRAMS: dict[Any, Any] = {}  # the compiled programs, by study, observables an
 
 def program_of(config: Config, tables: Mapping[str, tuple[float, ...]], observables: tuple[str, ...]) -> Any:
     """The compiled program that differentiates blocks of points; `tables` are multiplied by a random factor."""
-    from kernels import simulate
-    from kernels.excitation.record import Records
+    from tribosweep.kernels import simulate
+    from tribosweep.kernels.excitation.record import Records
 
     excitation = config.excitation
     model = config.model if excitation is None else kernel_model(config.model)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 LEAST_SECOND = 64  # fewest groups: with fewer, a second-order interval is wider than the range of the index
 RBD_HARMONICS = 10

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.sensitivity.estimates import Estimate
-from sweep.analysis.sensitivity.sample import Kept, Sample
-from sweep.io.atomic import make_inner_folder, write_together
-from sweep.study.event import Event
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.sensitivity.estimates import Estimate
+from tribosweep.sweep.analysis.sensitivity.sample import Kept, Sample
+from tribosweep.sweep.io.atomic import make_inner_folder, write_together
+from tribosweep.sweep.study.event import Event
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +112,7 @@ def to_arrow(study: SensitivityResult, which: str) -> pa.Table:
     """One of the tables of a study, one line per number; the schema's metadata holds the request and the dropped groups."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     fields = [
         described("observable", pa.string(), "", "observable to which the number belongs"),
@@ -141,7 +141,7 @@ def write(study: SensitivityResult, path: Path) -> list[Path]:
 
     Tables of an earlier call are removed, so that at any instant all that are there belong together.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     folder = path / "sensitivity"
     make_inner_folder(folder)

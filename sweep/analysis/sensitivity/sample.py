@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from sweep.design.designs import Concatenation
-from sweep.design.posterior import Posterior
-from sweep.design.sampling import PlainSample
-from sweep.design.sensitivity import SAMPLERS, Fast, Morris, Saltelli, Sampling
-from sweep.execution.dataset import Dataset
-from sweep.io.errors import ConfigError, Problem, advise
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.design.designs import Concatenation
+from tribosweep.sweep.design.posterior import Posterior
+from tribosweep.sweep.design.sampling import PlainSample
+from tribosweep.sweep.design.sensitivity import SAMPLERS, Fast, Morris, Saltelli, Sampling
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sweep.analysis.sensitivity.estimates import Estimate, factor_of
-from sweep.study.event import share_interval
+from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, factor_of
+from tribosweep.sweep.study.event import share_interval
 
 LEAST = 2  # fewest values that have a spread
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sweep.design.axis import Spaced
+from tribosweep.sweep.design.axis import Spaced
 
 TRUNCATION, SPARE_STEPS = 0.2, 1.0  # kappa_1 (kappa_2 = 2) and n_0 of the source, with the first bracket as unit of length
 APART = 2.0**40  # how many times as large one end of a bracket must be as the other for the middle to be that of their logarithms

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.execution import dataset, parquet
-from sweep.execution.adaptive import chances
-from sweep.execution.adaptive.boundary_tracing import boundary_design
-from sweep.execution.adaptive.quadtree import NONE
-from sweep.execution.directory import RunDirectory
-from sweep.execution.job import Job
-from sweep.io import sealed_parquet
-from sweep.io.atomic import make_inner_folder, write_whole
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.execution import dataset, parquet
+from tribosweep.sweep.execution.adaptive import chances
+from tribosweep.sweep.execution.adaptive.boundary_tracing import boundary_design
+from tribosweep.sweep.execution.adaptive.quadtree import NONE
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.job import Job
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.atomic import make_inner_folder, write_whole
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from sweep.execution.adaptive.boundary_tracing import TracingHistory
+    from tribosweep.sweep.execution.adaptive.boundary_tracing import TracingHistory
 
 CURVE, BETWEEN, WIDTH, CLOSED = "curve", "between", "width", "closed"
 FAILED_SIDES = b"failed_sides"

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import RESULTS
-from sweep.design.boundary import Boundary
-from sweep.design.points import Points
-from sweep.execution.adaptive import chances
-from sweep.execution.adaptive import contour_lines as curves
-from sweep.execution.adaptive.bisection import Brackets, goals
-from sweep.execution.adaptive.contour_lines import ContourLine
-from sweep.execution.adaptive.quadtree import FAILED, NONE, Cells, Lattice, Nodes
-from sweep.io.errors import ConfigError, Problem
-from sweep.study.config import Config
-from sweep.study.event import named_in
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.execution.adaptive import chances
+from tribosweep.sweep.execution.adaptive import contour_lines as curves
+from tribosweep.sweep.execution.adaptive.bisection import Brackets, goals
+from tribosweep.sweep.execution.adaptive.contour_lines import ContourLine
+from tribosweep.sweep.execution.adaptive.quadtree import FAILED, NONE, Cells, Lattice, Nodes
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.event import named_in
 
 if TYPE_CHECKING:
     import pyarrow as pa

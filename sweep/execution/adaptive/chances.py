@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels.models import Model
-from sweep.design.boundary import Boundary
-from sweep.execution.adaptive import contour_lines as curves
-from sweep.execution.adaptive.bisection import Brackets
-from sweep.execution.adaptive.contour_lines import ContourLine
-from sweep.execution.adaptive.quadtree import FAILED
-from sweep.study.event import Comparison, Event, Values, margin_in, outcome_in, read_events, share_interval, values_in
+from tribosweep.kernels.models import Model
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.execution.adaptive import contour_lines as curves
+from tribosweep.sweep.execution.adaptive.bisection import Brackets
+from tribosweep.sweep.execution.adaptive.contour_lines import ContourLine
+from tribosweep.sweep.execution.adaptive.quadtree import FAILED
+from tribosweep.sweep.study.event import Comparison, Event, Values, margin_in, outcome_in, read_events, share_interval, values_in
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.execution.adaptive.bisection import Brackets
+from tribosweep.sweep.execution.adaptive.bisection import Brackets
 
 # sides of a cell, in order around it, as pairs of its corners (see `quadtree.CORNERS`)
 AROUND = ((0, 1), (1, 3), (3, 2), (2, 0))

@@ -7,21 +7,21 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.status import SENTENCES
-from sweep.design.axis import SCHEME, SCHEME_NAMES
-from sweep.design.refinement import divisor_of, refined_by
-from sweep.execution import dataset, parquet
-from sweep.execution.adaptive.history import read_levels
-from sweep.execution.adaptive.refinement import convergence_design, leading, level_points, scheme_names
-from sweep.execution.adaptive.richardson import estimate
-from sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
-from sweep.execution.directory import RunDirectory
-from sweep.execution.job import Job
-from sweep.execution.returned import require_numbers
-from sweep.io import sealed_parquet
-from sweep.io.atomic import write_whole
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.status import SENTENCES
+from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES
+from tribosweep.sweep.design.refinement import divisor_of, refined_by
+from tribosweep.sweep.execution import dataset, parquet
+from tribosweep.sweep.execution.adaptive.history import read_levels
+from tribosweep.sweep.execution.adaptive.refinement import convergence_design, leading, level_points, scheme_names
+from tribosweep.sweep.execution.adaptive.richardson import estimate
+from tribosweep.sweep.execution.adaptive.step_halving import STEPS, HalvingHistory, empty_history, has_results, solve_exactly
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.job import Job
+from tribosweep.sweep.execution.returned import require_numbers
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.atomic import write_whole
+from tribosweep.sweep.study.config import Config
 
 VERDICTS = SETTLED, NOT_SETTLED, FAILED = ("settled", "not settled", "failed")
 VERDICT, ESTIMATE = "verdict", "estimated_error"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from sweep.study.config import Config
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from sweep.design.points import Points
-    from sweep.execution.directory import RunDirectory
+    from tribosweep.sweep.design.points import Points
+    from tribosweep.sweep.execution.directory import RunDirectory
 
 
 class History(Protocol):
@@ -46,8 +46,8 @@ def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tu
     """Read some columns of shards, concatenated; OSError if a shard cannot be read."""
     import pyarrow as pa
 
-    from sweep.execution import parquet
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.execution import parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     found = []
     for number in numbers:
@@ -62,8 +62,8 @@ def read_level_rows(directory: RunDirectory, numbers: Sequence[int], columns: tu
 
 def read_levels(directory: RunDirectory, config: Config, history: Known) -> Known:
     """Continue the `history` by the levels whose shards are complete in the directory of the run."""
-    from sweep.execution import parquet
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.execution import parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     def has(number: int, block: Points) -> bool:
         return rows_of(parquet.read_facts(sealed_parquet.read_metadata(directory.shard(number))), block) == block.count

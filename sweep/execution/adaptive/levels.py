@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sweep.design.boundary import Boundary
-from sweep.design.refinement import Convergence
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.execution.adaptive import boundary_table, boundary_tracing, convergence_table, levels_table, step_halving, subset_simulation
-from sweep.execution.adaptive.history import read_level_rows, rows_of
-from sweep.execution.job import Job, Progress
-from sweep.execution.shard_check import SHARD_NAME
-from sweep.io.atomic import remove
-from sweep.study.config import Config
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.execution.adaptive import (
+    boundary_table,
+    boundary_tracing,
+    convergence_table,
+    levels_table,
+    step_halving,
+    subset_simulation,
+)
+from tribosweep.sweep.execution.adaptive.history import read_level_rows, rows_of
+from tribosweep.sweep.execution.job import Job, Progress
+from tribosweep.sweep.execution.shard_check import SHARD_NAME
+from tribosweep.sweep.io.atomic import remove
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from sweep.execution.directory import RunDirectory
+    from tribosweep.sweep.execution.directory import RunDirectory
 
 
 ADAPTIVE: dict[type, tuple[Callable[[Config], Any], Callable[[Job, Any], None]]] = {

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kernels.models.quantity import Quantity, by_name
-from sweep.design.subset_simulation import SubsetSimulation
-from sweep.execution import parquet
-from sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, ClimbingHistory, subset_design
-from sweep.execution.job import Job
-from sweep.io import sealed_parquet
-from sweep.io.atomic import write_whole
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, ClimbingHistory, subset_design
+from tribosweep.sweep.execution.job import Job
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.atomic import write_whole
+from tribosweep.sweep.study.config import Config
 
 ENDS = (GOING, REACHED, STALLED, ALL_LEVELS)
 GOAL = "goal"

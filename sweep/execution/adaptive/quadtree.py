@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.design.axis import Spaced
+from tribosweep.sweep.design.axis import Spaced
 
 FAILED, NONE = -2, -1  # classes of rows without results, and of rows without the event
 CORNERS = tuple(itertools.product((0, 1), (0, 1)))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sweep.design.axis import SCHEME_NAMES
-from sweep.design.points import Points, by_scheme
-from sweep.design.refinement import Convergence, divisor_of, refined_by
+from tribosweep.sweep.design.axis import SCHEME_NAMES
+from tribosweep.sweep.design.points import Points, by_scheme
+from tribosweep.sweep.design.refinement import Convergence, divisor_of, refined_by
 
 if TYPE_CHECKING:
-    from sweep.study.config import Config
+    from tribosweep.sweep.study.config import Config
 
 
 def level_points(config: Config, level: int, positions: np.ndarray) -> Points:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from kernels.models.schemes import DOUBLE, EXACT
-from kernels.models.status import RESULTS, Status
-from sweep.design.points import Points
-from sweep.design.refinement import Convergence
-from sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points
-from sweep.execution.adaptive.richardson import agree
-from sweep.execution.shard import solve_points
-from sweep.study.config import Config
+from tribosweep.kernels.models.schemes import DOUBLE, EXACT
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.design.refinement import Convergence
+from tribosweep.sweep.execution.adaptive.refinement import convergence_design, last_levels, level_points
+from tribosweep.sweep.execution.adaptive.richardson import agree
+from tribosweep.sweep.execution.shard import solve_points
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa

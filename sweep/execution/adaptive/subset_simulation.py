@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kernels.models.quantity import by_name
-from kernels.models.status import RESULTS
-from sweep.design.joined import margin_of
-from sweep.design.points import Points
-from sweep.design.subset_simulation import LimitState, SubsetSimulation
-from sweep.study.config import Config
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.design.joined import margin_of
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
+from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch.compile import PROGRAMS
-from kernels.batch.solve import solve
-from kernels.models import RUBBING_MASS
-from kernels.models.outputs import Asked
+from tribosweep.kernels.batch.compile import PROGRAMS
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.outputs import Asked
 
 pytestmark = pytest.mark.shapes
 

@@ -8,15 +8,15 @@ import jax
 import numpy as np
 import pytest
 
-from kernels import simulate
-from kernels.batch import compile as programs
-from kernels.batch import solve as batch
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import program
-from kernels.models import MODELS, RUBBING_MASS
-from kernels.models.contacts import WallLaw
-from kernels.models.schemes import EXACT, SCHEMES, STEADY
-from kernels.runtime import jax_setup
+from tribosweep.kernels import simulate
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import program
+from tribosweep.kernels.models import MODELS, RUBBING_MASS
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES, STEADY
+from tribosweep.kernels.runtime import jax_setup
 
 pytestmark = pytest.mark.shapes
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch.program_key import ProgramKey, groups, key_of, strongly_damped
-from kernels.models import MODELS
+from tribosweep.kernels.batch.program_key import ProgramKey, groups, key_of, strongly_damped
+from tribosweep.kernels.models import MODELS
 
 PENALISED, TONES = {"k_t": 1e5}, {"tone_a0": np.array([1.0]), "tone_omega": np.array([3.0])}
 TIMES = np.array([0.0, 1.0])

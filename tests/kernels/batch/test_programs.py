@@ -15,21 +15,21 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import depends_on, module_of
-from kernels.batch.solve import solve
-from kernels.branches.section_map import SectionMap
-from kernels.excitation.record import Records
-from kernels.models import MODELS
-from kernels.models.beam import Beam
-from kernels.models.contacts import WallLaw
-from kernels.models.outputs import Asked
-from kernels.models.schemes import EXACT, SCHEMES, STEADY
-from kernels.models.structures import Load, Structure
-from kernels.models.supports import Support
-from kernels.runtime.import_closure import PACKAGE, files
 from tests import frozen
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import depends_on, module_of
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.branches.section_map import SectionMap
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.beam import Beam
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES, STEADY
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.runtime.import_closure import PACKAGE, files
 
 ENGINES = {"exact", "stepping", "native", "branches", "reference"}  # folders
 VARIED = ("two surfaces", "Stribeck with an exponent", "LuGre with Stribeck", "Dahl")
@@ -178,8 +178,12 @@ def test_code_that_is_not_in_the_name_is_noticed(program_of: Callable[[str], Tra
 
 def test_programs_of_every_module_are_traced(program_of: Callable[[str], Traced]) -> None:
     named = set(re.findall(r'"(kernels\.\w+\.\w+)"', Path(inspect.getfile(module_of)).read_text()))
-    called = {"kernels.batch.compile", "kernels.exact.poincare", "kernels.exact.forces"}  # the last by calls from Python alone
-    native = {"kernels.stepping.native_lockstep"}
+    called = {
+        "tribosweep.kernels.batch.compile",
+        "tribosweep.kernels.exact.poincare",
+        "tribosweep.kernels.exact.forces",
+    }  # the last by calls from Python alone
+    native = {"tribosweep.kernels.stepping.native_lockstep"}
     assert {module_of(program_of(name)[0]) for name in (*FROZEN, *OTHERS)} | native | called == named
 
 

@@ -10,18 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.refusals import refused
-from kernels.batch.solve import solve
-from kernels.models import MODELS, Model
-from kernels.models.rules import STEP_RULES
-from kernels.models.schemes import EXACT
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import impacts, trace, traces
-from kernels.structure_samples import samples
-from kernels.time_history import total_acceleration
+from tribosweep import kernels
+from tribosweep.kernels.batch.refusals import refused
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.rules import STEP_RULES
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import impacts, trace, traces
+from tribosweep.kernels.structure_samples import samples
+from tribosweep.kernels.time_history import total_acceleration
 
 BASE: dict[str, dict[str, Any]] = {
     "rubbing_mass": {"a0": 5.0, "end": 2.0},

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from kernels.batch.sampled import signals
-from kernels.batch.solve import solve
-from kernels.models import MODELS
-from kernels.models.kwu_epri import KwuEpriLaw, kwu_epri
-from kernels.models.signals import Signals, channels, density
-from kernels.structure_samples import samples
-from kernels.time_history import impacts, trace
-from sweep.study.load import load
+from tribosweep.kernels.batch.sampled import signals
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.kwu_epri import KwuEpriLaw, kwu_epri
+from tribosweep.kernels.models.signals import Signals, channels, density
+from tribosweep.kernels.structure_samples import samples
+from tribosweep.kernels.time_history import impacts, trace
+from tribosweep.sweep.study.load import load
 
 STEP = 0.002
 PEAKS, DURATIONS = (0.0, 20.0, 30.0, 40.0), (0.0, 0.009, 0.01, 0.011)

@@ -15,18 +15,18 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch import queue
-from kernels.batch import solve as batch
-from kernels.batch.compile import PROGRAMS
-from kernels.batch.finish import without_support
-from kernels.batch.program_key import ProgramKey
-from kernels.exact import rigid_loop
-from kernels.models import RUBBING_MASS, STOP
-from kernels.models.observables import WEAR_OBSERVABLES
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import SENTENCES, Status
-from kernels.runtime.threads import side_by_side
+from tribosweep import kernels
+from tribosweep.kernels.batch import queue
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.compile import PROGRAMS
+from tribosweep.kernels.batch.finish import without_support
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.exact import rigid_loop
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.models.observables import WEAR_OBSERVABLES
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.status import SENTENCES, Status
+from tribosweep.kernels.runtime.threads import side_by_side
 
 pytestmark = pytest.mark.shapes
 
@@ -94,7 +94,7 @@ def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: st
     np.savez(tmp_path / "columns.npz", **columns)
     np.savez(tmp_path / "absent.npz", **absent)
     code = (
-        "import sys, numpy as np, jax; from kernels.batch import solve as batch; from kernels.models import RUBBING_MASS as model\n"
+        "import sys, numpy as np, jax; from tribosweep.kernels.batch import solve as batch; from tribosweep.kernels.models import RUBBING_MASS as model\n"
         "columns, absent = (dict(np.load(name)) for name in sys.argv[1:3])\n"
         "found = batch.solve(model, sys.argv[4], columns, absent, count=60)\n"
         "np.savez(sys.argv[3], devices=len(jax.devices()), status=found.status, **found.observables)"

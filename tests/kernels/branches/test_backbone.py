@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import kernels
-from kernels.branches.backbone import Potential
-from kernels.models import STOP, TWO_WALLS
 from tests.oracle import stop_orbit
+from tribosweep import kernels
+from tribosweep.kernels.branches.backbone import Potential
+from tribosweep.kernels.models import STOP, TWO_WALLS
 
 WALL = {"k": 10.0, "c": 0.0, "k_n": 50.0, "c_n": 0.0, "a0": 0.0, "m": 1.0, "gap": 0.01}  # of SDND122
 NONE = (math.inf, 0.0)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from kernels.branches.branch import Branch
-from kernels.branches.collect import branches
-from kernels.branches.follow import Steps
-from kernels.models import MODELS
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.collect import branches
+from tribosweep.kernels.branches.follow import Steps
+from tribosweep.kernels.models import MODELS
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]  # each kind of contacts compiles for a minute
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from kernels.batch.solve import solve
-from kernels.branches.branch import Branch
-from kernels.branches.collect import branches
-from kernels.branches.curve_steps import STEPS
-from kernels.branches.curves import curves
-from kernels.models import RUBBING_MASS, STOP
-from kernels.reference import bouncing_ball
-from kernels.reference.closed_forms import damped_impact, den_hartog_limit
 from tests.oracle import harmonic_balance, impacts_on_section, stop_orbit
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.collect import branches
+from tribosweep.kernels.branches.curve_steps import STEPS
+from tribosweep.kernels.branches.curves import curves
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.reference import bouncing_ball
+from tribosweep.kernels.reference.closed_forms import damped_impact, den_hartog_limit
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-import sweep
-from kernels.branches.collect import branches
-from kernels.branches.curve_steps import STEPS
-from kernels.branches.curves import Curve, along_surfaces, curves
-from kernels.branches.problem import Problem
-from kernels.branches.section_map import Images
-from kernels.models import RUBBING_MASS, STOP
-from kernels.reference.closed_forms import den_hartog_limit
 from tests.kernels.branches.test_normal_forms import HIGH, LOW, followed
+from tribosweep import sweep
+from tribosweep.kernels.branches.collect import branches
+from tribosweep.kernels.branches.curve_steps import STEPS
+from tribosweep.kernels.branches.curves import Curve, along_surfaces, curves
+from tribosweep.kernels.branches.problem import Problem
+from tribosweep.kernels.branches.section_map import Images
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.reference.closed_forms import den_hartog_limit
 
 Form = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 SECOND = 0.3

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches.branch import Branch
-from kernels.branches.section_map import Images
 from tests.kernels.branches.test_normal_forms import LOW, Form, Plain, followed, special
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.section_map import Images
 
 
 class Impacting(Plain):

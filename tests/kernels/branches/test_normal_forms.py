@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches.branch import Branch
-from kernels.branches.collect import _Collector, _Start
-from kernels.branches.follow import Steps
-from kernels.branches.problem import Places, Plane, Problem
-from kernels.branches.section_map import Images
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.collect import _Collector, _Start
+from tribosweep.kernels.branches.follow import Steps
+from tribosweep.kernels.branches.problem import Places, Plane, Problem
+from tribosweep.kernels.branches.section_map import Images
 
 LOW, HIGH = -1.0, 0.8
 ANGLE = 1.0  # rad, by which the map of the Neimark-Sacker point turns

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.branches import collect, known
-from kernels.branches.branch import Branch
-from kernels.branches.events import GRAZING
-from kernels.branches.follow import Side
 from tests.kernels.branches.test_normal_forms import Form, followed, special
+from tribosweep.kernels.branches import collect, known
+from tribosweep.kernels.branches.branch import Branch
+from tribosweep.kernels.branches.events import GRAZING
+from tribosweep.kernels.branches.follow import Side
 
 TWO = 0.3  # multiplier of the second coordinate
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from kernels.branches.section_map import Images, SectionMap
-from kernels.models import RUBBING_MASS, STOP
 from tests.oracle import impacts_on_section, stop_orbit
+from tribosweep.kernels.branches.section_map import Images, SectionMap
+from tribosweep.kernels.models import RUBBING_MASS, STOP
 
 SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0, "m": 1.0}
 WALL = {"k": 10.0, "c": 0.0, "k_n": 50.0, "c_n": 0.0, "a0": 0.0, "m": 1.0, "gap": 0.01}  # of SDND122

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import Kind, setup
-from kernels.models.contacts import PENALISED, RIGID
 from tests.oracle import brute_force, generate, generate_penalised
+from tribosweep.kernels.exact import event_loop, rigid_loop
+from tribosweep.kernels.exact.oscillator import Kind, setup
+from tribosweep.kernels.models.contacts import PENALISED, RIGID
 
 Columns = dict[str, np.ndarray]
 Sequences = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels import simulate
+from tribosweep.kernels import simulate
 
 Columns = dict[str, Any]
 Solve = Callable[..., dict[str, np.ndarray]]

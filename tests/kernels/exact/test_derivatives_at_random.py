@@ -17,13 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import program as program_of
-from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import Kind, finish, setup
-from kernels.models.contacts import PENALISED
-from kernels.observables import rubbing
 from tests.oracle import generate, generate_penalised
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import program as program_of
+from tribosweep.kernels.exact import event_loop, rigid_loop
+from tribosweep.kernels.exact.oscillator import Kind, finish, setup
+from tribosweep.kernels.models.contacts import PENALISED
+from tribosweep.kernels.observables import rubbing
 
 pytestmark = pytest.mark.long
 

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
 from tests.kernels.test_event_code import as_row, of_stop, of_two, of_wall, varying
+from tribosweep import kernels
 
 pytest.importorskip("numba")
 from tests.oracle import event_code

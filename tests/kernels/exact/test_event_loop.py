@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.contact.law import Guard, Instant, Phase
-from kernels.exact import oscillator, rigid_loop
-from kernels.exact.event_loop import MOST_RAPID, end_of, machine, outcome
-from kernels.excitation.harmonic import Harmonic
-from kernels.models import RUBBING_MASS
-from kernels.models.contacts import RIGID
+from tribosweep.kernels.contact.law import Guard, Instant, Phase
+from tribosweep.kernels.exact import oscillator, rigid_loop
+from tribosweep.kernels.exact.event_loop import MOST_RAPID, end_of, machine, outcome
+from tribosweep.kernels.excitation.harmonic import Harmonic
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.contacts import RIGID
 
 GAP = 0.3
 

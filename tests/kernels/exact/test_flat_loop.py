@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.exact import oscillator
-from kernels.exact.oscillator import Kind
-from kernels.models import RUBBING_MASS, STOP, Model
-from kernels.models.contacts import PENALISED, RIGID, WallLaw
+from tribosweep.kernels.exact import oscillator
+from tribosweep.kernels.exact.oscillator import Kind
+from tribosweep.kernels.models import RUBBING_MASS, STOP, Model
+from tribosweep.kernels.models.contacts import PENALISED, RIGID, WallLaw
 
 COUNT = 128
 STOPPED = (WallLaw("stop", "", 0),)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.exact import floquet
-from kernels.models import RUBBING_MASS, STOP
-from kernels.models.observables import STABILITY
-from kernels.models.outputs import Asked
 from tests.oracle import impacts_on_section, penalised_section
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.exact import floquet
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.models.observables import STABILITY
+from tribosweep.kernels.models.outputs import Asked
 
 SPRING = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "a0": 1.0}
 IMPACTING = [(1.5, 1), (3.5, 2), (1.1612903225806452, 2), (5.5, 3)]  # omega, period

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
+from tribosweep import kernels
 
 STICKS = {"a0": 3.0, "k": 20.0, "c": 0.5, "mu_s": 0.15, "mu_d": 0.1, "load": 0.3, "m": 1.3, "k_t": 200.0, "c_t": 8.0}
 HITS = {"gap": 0.05, "a0": 6.0, "omega": 9.0, "k": 30.0, "c": 0.3, "k_n": 900.0, "c_n": 1.5, "sides": 2.0}

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from kernels.batch.solve import Solution, solve
-from kernels.models import STOP
-from kernels.models.status import Status
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.status import Status
 
 ROWS, TRANSIENT = 1500, 1200  # rows, and periods of a long run before its window
 SAME = ("impacts", "contact_time", "impulse", "peak_force", "max_compression", "contact_ratio", "impact_rate", "drift")

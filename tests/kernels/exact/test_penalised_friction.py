@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels import simulate
-from kernels.batch import solve as batch
-from kernels.exact import event_loop
-from kernels.models import REGIMES, RUBBING_MASS
-from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.kernels.exact.test_rigid_friction import worst_errors
 from tests.oracle import penalised_friction
 from tests.oracle.generate import as_text
+from tribosweep.kernels import simulate
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.exact import event_loop
+from tribosweep.kernels.models import REGIMES, RUBBING_MASS
+from tribosweep.kernels.models.status import Status
 
 Solve = Callable[..., dict[str, np.ndarray]]
 Reference = Callable[[str], list[dict[str, Any]]]

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.exact import orbit_search, poincare
-from kernels.models import REGIMES, RUBBING_MASS
-from kernels.models.features import DRIVES
-from kernels.models.status import Status
-from kernels.reference import closed_forms
 from tests.kernels.compiling import hastily
 from tests.oracle.rigid_friction import DIGITS, Oscillator
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.exact import orbit_search, poincare
+from tribosweep.kernels.models import REGIMES, RUBBING_MASS
+from tribosweep.kernels.models.features import DRIVES
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.reference import closed_forms
 
 Row = Mapping[str, float]
 Solve = Callable[..., dict[str, np.ndarray]]

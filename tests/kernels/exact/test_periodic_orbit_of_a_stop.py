@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from kernels.batch import solve as batch
-from kernels.exact import orbit_search, periodic_orbit, poincare
-from kernels.exact.oscillator import Kind
-from kernels.models import STOP
-from kernels.models.contacts import WallLaw
-from kernels.models.quantity import by_name
-from kernels.models.status import Status
-from kernels.models.walls import STOP_REGIMES
-from kernels.observables import impact_pattern
-from kernels.reference import bouncing_ball
-from kernels.reference.closed_forms import damped_impact
 from tests.oracle import impacts_on_section, shock
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.exact import orbit_search, periodic_orbit, poincare
+from tribosweep.kernels.exact.oscillator import Kind
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.walls import STOP_REGIMES
+from tribosweep.kernels.observables import impact_pattern
+from tribosweep.kernels.reference import bouncing_ball
+from tribosweep.kernels.reference.closed_forms import damped_impact
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 
@@ -114,7 +114,7 @@ def test_a_stop_that_is_not_met_changes_nothing() -> None:
 
 
 class Ball:
-    """A ball of restitution e on a rigid table, in units of 10 N and 1 s (`kernels.reference.bouncing_ball`): period 1, one impact.
+    """A ball of restitution e on a rigid table, in units of 10 N and 1 s (`tribosweep.kernels.reference.bouncing_ball`): period 1, one impact.
 
     Heights above the table z: z'' = g (gamma sin(theta) - 1), theta = omega t. It leaves the table with u = e g T/(1 + e) at the angle
     cos(theta) = pi (1 - e)/((1 + e) gamma).

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.branches.collect import branches
-from kernels.models import STOP
-from kernels.models.outputs import Asked
-from kernels.models.status import Status
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.branches.collect import branches
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.status import Status
 
 pytestmark = pytest.mark.slow  # its program takes half a minute to compile
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch import solve as batch
-from kernels.branches.section_map import SectionMap
-from kernels.models import STOP, TWO_WALLS
-from kernels.models.outputs import Asked
-from kernels.models.status import Status
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.branches.section_map import SectionMap
+from tribosweep.kernels.models import STOP, TWO_WALLS
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.status import Status
 
 # walls that are soft and damped: beside harder ones most of these motions are chaotic
 SPRING = {"m": 1.0, "k": 1.0, "c": 0.2, "k_n": 20.0, "c_n": 1.0, "a0": 1.0}

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.exact import rigid_loop
-from kernels.models import REGIMES
 from tests.oracle import generate, rigid_friction
+from tribosweep.kernels.exact import rigid_loop
+from tribosweep.kernels.models import REGIMES
 
 Solve = Callable[..., dict[str, np.ndarray]]
 Reference = Callable[[str], list[dict[str, Any]]]

@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.batch import solve as batch
-from kernels.batch.program_key import STIFFEST, ProgramKey
-from kernels.batch.programs import program
-from kernels.excitation.record import Records
-from kernels.models import REGIMES, RUBBING_MASS, STOP
-from kernels.models.outputs import Asked
-from kernels.models.status import Status
-from kernels.numerics.elementary import single_sincos, single_swing
 from tests.kernels.exact.test_rigid_friction import worst_errors
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.program_key import STIFFEST, ProgramKey
+from tribosweep.kernels.batch.programs import program
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import REGIMES, RUBBING_MASS, STOP
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.numerics.elementary import single_sincos, single_swing
 
 Solve = Callable[..., dict[str, np.ndarray]]
 Reference = Callable[[str], list[dict[str, Any]]]

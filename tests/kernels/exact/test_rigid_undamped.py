@@ -9,9 +9,9 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.batch.solve import solve
-from kernels.exact import rigid_loop
-from kernels.models import RUBBING_MASS
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.exact import rigid_loop
+from tribosweep.kernels.models import RUBBING_MASS
 
 COUNT = 4096
 EXACT_COUNTS = ("slip_phases", "stops", "regime")

@@ -10,9 +10,9 @@ import pytest
 from mpmath import exp, mp, mpf, sin, sqrt, workdps
 from scipy.optimize import brentq
 
-import kernels
-from kernels.models.status import Status
-from kernels.results import Results
+from tribosweep import kernels
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.results import Results
 
 A0, OMEGA, LIMIT, END = mpf(15), mpf(5), mpf(1), mpf(2)  # of a mass of 1 kg, whose friction is 1 N
 PUSHED = 1e3  # x0 [m]: beside it a contact rests that swings by 1e-13 m

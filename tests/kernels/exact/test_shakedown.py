@@ -9,12 +9,12 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
-from kernels.models.outputs import Asked
-from kernels.models.status import Status
-from kernels.observables.impact_pattern import NO_CONTACT, PERMANENT
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.observables.impact_pattern import NO_CONTACT, PERMANENT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]  # shakedowns compile for a minute
 

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve as solve_all
-from kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
-from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.oracle import two_walls
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve as solve_all
+from tribosweep.kernels.models import BUCKLING_WALL, STOP, TWO_WALLS, Model
+from tribosweep.kernels.models.status import Status
 
 Row = dict[str, Any]
 

@@ -10,15 +10,15 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.excitation.record import Records
-from kernels.models import MODELS, RUBBING_MASS
-from kernels.models.outputs import NOTHING_ELSE, Asked
-from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.oracle import generate_varied, varied_surface
 from tests.oracle.generate import as_text
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import MODELS, RUBBING_MASS
+from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
+from tribosweep.kernels.models.status import Status
 
 Reference = Callable[[str], list[dict[str, Any]]]
 ALL = {"normal_amplitude": 0.0, "normal_omega": 1.0, "normal_phase": 0.0, "friction_sides": 1.0, "belt_speed": 0.0,

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.models import BUCKLING_WALL, STOP, Model
-from kernels.models.status import RESULTS, Status
-from kernels.models.walls import CRITERIA, WALL_REGIMES
-from kernels.time_history import event_log
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import BUCKLING_WALL, STOP, Model
+from tribosweep.kernels.models.status import RESULTS, Status
+from tribosweep.kernels.models.walls import CRITERIA, WALL_REGIMES
+from tribosweep.kernels.time_history import event_log
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "shock.json"
 NODES = 6  # most in the reference

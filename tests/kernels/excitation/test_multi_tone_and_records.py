@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from kernels import Records, simulate, trace
-from kernels.batch import compile as programs
-from kernels.batch import solve
-from kernels.batch.program_key import ProgramKey
-from kernels.models import RUBBING_MASS, STOP
-from kernels.models.contacts import WallLaw
-from kernels.models.status import Status
 from tests.kernels.compiling import hastily
 from tests.oracle.driven_friction import Drive
 from tests.oracle.driven_friction import run as reference
+from tribosweep.kernels import Records, simulate, trace
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.status import Status
 
 Row = dict[str, Any]
 INTERVAL, SAMPLES = 0.02, 60

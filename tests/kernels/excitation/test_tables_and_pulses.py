@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.excitation.multi_tone import Driven
-from kernels.models import RUBBING_MASS, STOP
-from kernels.models.loads import PULSES
-from kernels.models.schemes import SCHEMES
 from tests.kernels.test_event_code import Columns, compare, oscillators, wall
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.excitation.multi_tone import Driven
+from tribosweep.kernels.models import RUBBING_MASS, STOP
+from tribosweep.kernels.models.loads import PULSES
+from tribosweep.kernels.models.schemes import SCHEMES
 
 CODES = {name: float(code) for code, name in enumerate(PULSES)}
 

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models import MODELS
-from kernels.models.arguments import check_given
+from tribosweep import kernels
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.arguments import check_given
 
 
 @pytest.mark.parametrize(

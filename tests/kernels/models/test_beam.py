@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from kernels.models.basis import spline
-from kernels.models.beam import Beam
+from tribosweep.kernels.models.basis import spline
+from tribosweep.kernels.models.beam import Beam
 
 LENGTH, STIFFNESS, MASS = 2.0, 1.2e3, 0.7
 UNIT = np.sqrt(STIFFNESS / MASS) / LENGTH**2

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.models.kwu_epri import kwu_epri
+from tribosweep.kernels.models.kwu_epri import kwu_epri
 
 COEFFICIENTS: dict[str, Any] = {
     "wear_coefficient": 2e-15, "impact_coefficient": 3e-2, "sliding_coefficient": 0.4, "service_time": 1e7,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernels.models import MODELS
-from kernels.models.naming import SYNONYMS, near_names, short, suggestion
-from kernels.models.quantity import by_name
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.naming import SYNONYMS, near_names, short, suggestion
+from tribosweep.kernels.models.quantity import by_name
 
 RUBBING, WALL = by_name(MODELS["rubbing_mass"].parameters), by_name(MODELS["buckling_wall"].parameters)
 

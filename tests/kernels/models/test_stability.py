@@ -8,8 +8,8 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.schemes import SCHEMES
+from tribosweep import kernels
+from tribosweep.kernels.models.schemes import SCHEMES
 
 Map = Callable[[np.ndarray, float, tuple[float, float, float]], np.ndarray]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import kernels
-from kernels.models.basis import Basis
-from kernels.models.structure_idle import idle
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
+from tribosweep import kernels
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.structure_idle import idle
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 LINE = np.array([[1.0, 0.7], [0.0, 0.0], [0.0, 0.0]])  # a point that moves along x alone
 FREE = np.array([[1.0, -0.4], [0.5, 0.9], [0.0, 0.0]])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-import kernels
-from kernels.models.basis import Basis
-from kernels.models.eigenmodes import eigenvectors
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
+from tribosweep import kernels
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.eigenmodes import eigenvectors
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 SHAPES = np.ones((3, 2))
 GOOD: dict[str, Any] = {

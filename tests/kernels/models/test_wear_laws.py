@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.models import MODELS, RUBBING_MASS, wear_laws
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import MODELS, RUBBING_MASS, wear_laws
 
 YEAR = 31_536_000.0
 CONSTANTS = {"edf_a": 1e-13, "edf_b": 1.2, "edf_n": 2.44e-8, "edf_s": 1.14e-16}

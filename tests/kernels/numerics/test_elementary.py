@@ -12,9 +12,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.numerics.elementary import asin, chord, exp, log, sincos
-from kernels.numerics.fusion import fusion_barrier
-from kernels.numerics.numbers import by_width, unit
+from tribosweep.kernels.numerics.elementary import asin, chord, exp, log, sincos
+from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.numbers import by_width, unit
 
 EPS = np.finfo(float).eps
 

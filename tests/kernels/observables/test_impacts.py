@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.models import BUCKLING_WALL, STOP
-from kernels.models.status import Status
-from kernels.observables.impacts import Shock, Visit, merged, visited
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import BUCKLING_WALL, STOP
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.observables.impacts import Shock, Visit, merged, visited
 
 WINDOW = {"end": 4.0, "window_start": 1.13, "window_end": 3.71}
 STOPS = {"m": 1.0, "k": 30.0, "c": 0.4, "a0": 4.0, "omega": 6.0, "mu": 0.0, "normal_force": 0.0, "k_n": 800.0, "c_n": 2.0, "gap": 0.02,

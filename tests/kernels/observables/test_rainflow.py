@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rainflow import count_cycles, extract_cycles
 
-from kernels.observables.rainflow import Cycles, turning_points
+from tribosweep.kernels.observables.rainflow import Cycles, turning_points
 
 ASTM = np.array([-2.0, 1.0, -3.0, 5.0, -1.0, 3.0, -4.0, 4.0, -2.0])  # figure 6 of the standard
 KNOWN = {3.0: 0.5, 4.0: 1.5, 6.0: 0.5, 8.0: 1.0, 9.0: 0.5}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.batch.solve import solve
-from kernels.models import RUBBING_MASS
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import RUBBING_MASS
 
 ROWS = 200
 

@@ -14,15 +14,15 @@ import pytest
 from mpmath import mp
 from scipy import stats
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.excitation.record import Records
-from kernels.models import RUBBING_MASS
-from kernels.models.outputs import Asked
-from kernels.observables import block_means
 from tests.kernels.compiling import hastily
 from tests.oracle import penalised_friction, rigid_friction
 from tests.oracle import statistics as oracle
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.observables import block_means
 
 BLOCKS = 8
 ALL = Asked(BLOCKS, statistics=True)

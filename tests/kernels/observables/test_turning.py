@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.observables.turning import upward, with_extremes
+from tribosweep.kernels.observables.turning import upward, with_extremes
 
 
 def sequence(x, v, step):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from kernels.models.signals import Signals
-from kernels.observables import welch
+from tribosweep.kernels.models.signals import Signals
+from tribosweep.kernels.observables import welch
 
 STEP = 0.004
 

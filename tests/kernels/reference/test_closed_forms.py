@@ -9,7 +9,13 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from kernels.reference.closed_forms import DenHartog, damped_impact, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
+from tribosweep.kernels.reference.closed_forms import (
+    DenHartog,
+    damped_impact,
+    den_hartog_limit,
+    slip_slip_wear_power,
+    stick_slip_wear_power,
+)
 
 
 @pytest.mark.parametrize(("beta", "eta"), [(3.0, 0.5625), (2.0, 0.59628), (0.8, 0.81741), (0.6, 0.53151)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.models import REGIMES
+from tribosweep.kernels.models import REGIMES
 
 Solve = Callable[..., dict[str, np.ndarray]]
 

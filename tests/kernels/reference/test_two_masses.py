@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.batch.solve import solve
-from kernels.reference.two_masses import AS_PUBLISHED, PUBLISHED, STIFF, TOLERANCE, TWO_MASSES
 from tests.oracle.two_masses import motion
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.reference.two_masses import AS_PUBLISHED, PUBLISHED, STIFF, TOLERANCE, TWO_MASSES
 
 ENDS = ("0.02", "0.15", "0.339965")
 NAMES = ("x_end[rubbing]", "x_rate_end[rubbing]", "x_end[pulled]", "x_rate_end[pulled]")

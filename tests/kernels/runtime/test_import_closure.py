@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
-from kernels.batch.programs import depends_on
-from kernels.models.contacts import WallLaw
-from kernels.models.schemes import STEADY
-from kernels.runtime import import_closure
-from kernels.runtime.import_closure import PACKAGE, digest, files
+from tribosweep.kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
+from tribosweep.kernels.batch.programs import depends_on
+from tribosweep.kernels.models.contacts import WallLaw
+from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.kernels.runtime import import_closure
+from tribosweep.kernels.runtime.import_closure import PACKAGE, digest, files
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in PACKAGE.rglob("*.py")
@@ -57,8 +57,8 @@ def test_all_other_imports_are_known() -> None:
     # the public names, which no program needs; and engines, which `depends_on` names
     assert found == {"__init__.py", "batch/programs.py"}
     named = set(re.findall(r'"(kernels\.[\w.]+)"', (PACKAGE / "batch" / "programs.py").read_text()))
-    assert named - {"kernels.native"} <= MODULES.keys()
-    assert MODULES["kernels.exact.poincare"] in files(depends_on(ProgramKey(STEADY)))
+    assert named - {"tribosweep.kernels.native"} <= MODULES.keys()
+    assert MODULES["tribosweep.kernels.exact.poincare"] in files(depends_on(ProgramKey(STEADY)))
 
 
 def test_nothing_but_the_runtime_reads_files() -> None:
@@ -104,14 +104,14 @@ def test_another_engine_does_not_count(package: Path) -> None:
 def test_imports_in_functions_packages_and_lists_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_closure, "_BEGUN", time.time() + 3600.0)
     texts = {
-        "__init__.py": "from kernels import unused",
+        "__init__.py": "from tribosweep.kernels import unused",
         "unused.py": "",
-        "first.py": "import numpy\nfrom kernels.folder import (\n    inner as other,  # a comment (with) words\n    name,\n)\n",
-        "folder/__init__.py": "from kernels.folder.home import name",
-        "folder/home.py": "def late():\n    from kernels import second  # noqa\n    return second\n",
+        "first.py": "import numpy\nfrom tribosweep.kernels.folder import (\n    inner as other,  # a comment (with) words\n    name,\n)\n",
+        "folder/__init__.py": "from tribosweep.kernels.folder.home import name",
+        "folder/home.py": "def late():\n    from tribosweep.kernels import second  # noqa\n    return second\n",
         "folder/inner.py": "import kernels.third as third",
         "folder/unused.py": "",
-        "second.py": '"""from kernels import nothing"""',
+        "second.py": '"""from tribosweep.kernels import nothing"""',
         "third.py": "",
         "cpp/a.h": "",
         "cpp/b.cc": "",

@@ -14,8 +14,8 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.runtime import jax_faults, jax_private, jax_setup, program_cache
-from kernels.runtime.jax_faults import FAULTS
+from tribosweep.kernels.runtime import jax_faults, jax_private, jax_setup, program_cache
+from tribosweep.kernels.runtime.jax_faults import FAULTS
 
 
 @pytest.mark.parametrize("name", ["products of many rows", "writes in a loop", "empty argument"])

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.runtime import jax_private, program_cache
+from tribosweep.kernels.runtime import jax_private, program_cache
 
 ROOT = Path(__file__).parents[3]
 PRIVATE = re.compile(r"\bjax(lib)?\._[a-z]|\bjaxlib\.(?!version\b)|jax\.interpreters|serialize_executable|stages\.Compiled\(|/jax/")

@@ -9,10 +9,10 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.batch import solve as batch
-from kernels.models import RUBBING_MASS
-from kernels.runtime import memory_maps
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.runtime import memory_maps
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.runtime import jax_setup, native_library
+from tribosweep.kernels.runtime import jax_setup, native_library
 
 ROOT = Path(__file__).parents[3]
 COMPILER = next((found for name in native_library.COMPILERS if (found := shutil.which(name))), None)
@@ -21,7 +21,7 @@ STUB = f"""for last; do :; done
 echo 'extern "C" void {native_library.EULER}() {{}}' | {COMPILER} -x c++ - -shared -fPIC -o "$last"
 """
 SCRIPT = """
-from kernels.runtime import jax_setup, native_library
+from tribosweep.kernels.runtime import jax_setup, native_library
 jax_setup.prepare()
 native_library._REGISTERED.append("nothing")  # JAX would call the empty function
 print(native_library.in_use(), native_library.why_not())

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kernels.runtime import private_files
-from kernels.runtime.private_files import PrivateFiles, private
+from tribosweep.kernels.runtime import private_files
+from tribosweep.kernels.runtime.private_files import PrivateFiles, private
 
 ROOT = Path(__file__).parents[3]
 SOMEBODY_ELSE = 12345
@@ -283,7 +283,7 @@ def test_a_user_who_is_not_root_trusts_root_and_nobody_else() -> None:
 import os, sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
-from kernels.runtime.private_files import PrivateFiles
+from tribosweep.kernels.runtime.private_files import PrivateFiles
 os.setgroups([])
 os.setgid({SOMEBODY_ELSE})
 os.setuid({SOMEBODY_ELSE})

@@ -19,16 +19,16 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from kernels.runtime import import_closure, jax_private, program_cache, stderr_filter
-from kernels.runtime.private_files import PrivateFiles
+from tribosweep.kernels.runtime import import_closure, jax_private, program_cache, stderr_filter
+from tribosweep.kernels.runtime.private_files import PrivateFiles
 
 ROOT = Path(__file__).parents[3]
-MODULES = ("kernels.numerics.fusion",)
+MODULES = ("tribosweep.kernels.numerics.fusion",)
 SCRIPT = """
 import sys, numpy as np
-from kernels.runtime import program_cache as cache
-from kernels.batch.solve import solve
-from kernels.models import MODELS
+from tribosweep.kernels.runtime import program_cache as cache
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models import MODELS
 folder = cache.use()
 solution = solve(MODELS["rubbing_mass"], "exact", {"a0": np.linspace(0.5, 20.0, 64)}, {}, 64)
 print(folder, solution.compile_seconds, solution.observables["wear_power"].tobytes().hex())
@@ -180,7 +180,7 @@ TWO_PROGRAMS = """
 import sys, jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from kernels.runtime import jax_setup, program_cache as cache
+from tribosweep.kernels.runtime import jax_setup, program_cache as cache
 jax_setup.prepare()
 cache.WORTH_KEEPING = 0.0
 folder, number = cache.use(), float(sys.argv[1])
@@ -200,7 +200,7 @@ def ours(x):
 def planted(x):
     return x + 666.0
 
-whole = cache.kept("sum", make, lambda program: program(np.zeros(3)), ("kernels.numerics.fusion",))(np.zeros(3))[0]
+whole = cache.kept("sum", make, lambda program: program(np.zeros(3)), ("tribosweep.kernels.numerics.fusion",))(np.zeros(3))[0]
 if number == 666.0:
     planted(np.zeros(3))
 print(float(whole), float(ours(np.zeros(3))[0]), folder, cache.why_not(), sep="|")
@@ -356,8 +356,8 @@ def test_no_program_that_jax_loads_says_a_word_on_stderr(tmp_path: Path) -> None
     """XLA's loader finds its own preferences (+prefer-no-gather) missing in every CPU, and says so in 3 kB for every program."""
     code = """
 {}
-import kernels
-from kernels.runtime import jax_private, program_cache
+from tribosweep import kernels
+from tribosweep.kernels.runtime import jax_private, program_cache
 import jax, jax.numpy as jnp
 program_cache.use()
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -379,7 +379,7 @@ print(jax.jit(lambda x: jnp.sum(jnp.sin(x)[::2]))(jnp.arange(1000.0)), jax_priva
 def test_last_words_are_not_lost_where_a_process_ends_at_once() -> None:
     code = """
 import os, sys
-from kernels.runtime import stderr_filter
+from tribosweep.kernels.runtime import stderr_filter
 with stderr_filter.without_false_alarm():
     for line in range(1000):
         print("last words", line, file=sys.stderr)

@@ -10,11 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.numerics.elementary import sincos
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor, Motion
-from kernels.segments.undamped import Undamped
 from tests.oracle.linear_motion import Motion as ExactMotion
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor, Motion
+from tribosweep.kernels.segments.undamped import Undamped
 
 Case = dict[str, float]
 COUNT = 256

@@ -8,11 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.numerics.elementary import sincos
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Point
-from kernels.segments.series import LENGTH, series
 from tests.oracle.linear_motion import Motion as ExactMotion
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Point
+from tribosweep.kernels.segments.series import LENGTH, series
 
 COUNT = 20
 

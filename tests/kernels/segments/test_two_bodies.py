@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.excitation.record import Records
-from kernels.models import STOP
-from kernels.models.loads import HALF_SINE, PULSES, RAMP, TRIANGLE
-from kernels.models.status import Status
 from tests.kernels.compiling import hastily
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.loads import HALF_SINE, PULSES, RAMP, TRIANGLE
+from tribosweep.kernels.models.status import Status
 
 ACCELERATIONS, INTERVAL = np.array([0.5, 2.3, -3.1, 1.4, 4.0, -2.7, -0.6, 3.2]), 0.11  # m/s^2, s
 RECORDS = Records(ACCELERATIONS[None], INTERVAL)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-import kernels
-from kernels.models.structures import Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import trace
+from tribosweep import kernels
+from tribosweep.kernels.models.structures import Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import trace
 
 M, K_N, C_N, SPEED, END = 2.0, 2e5, 300.0, 1.3, 2e-3
 GIVEN = {"m": M, "k_n": K_N, "c_n": C_N, "gap": 0.0, "end": END}

@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-import kernels
-from kernels.models.structures import Structure, body_basis
-from kernels.models.supports import Support
 from tests.oracle.contact_phases import Bodies, Contact
+from tribosweep import kernels
+from tribosweep.kernels.models.structures import Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 K, C, MU, END = 1e5, 100.0, 0.2, 0.02
 GIVEN = {"m": 1.0, "k_n": K, "c_n": C, "k_t": K, "c_t": C, "mu": MU, "gap": 0.0, "end": END, "v0[x]": 0.2, "v0[y]": 0.5, "x0[x]": -1e-4}

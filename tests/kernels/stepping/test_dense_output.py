@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.stepping import dense_output
-from kernels.stepping.dense_output import Polynomial
+from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping.dense_output import Polynomial
 
 STARTS = np.linspace(0.0, 6.0, 13)
 

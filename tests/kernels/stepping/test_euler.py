@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kernels.models import REGIMES
+from tribosweep.kernels.models import REGIMES
 
 Solve = Callable[..., dict[str, np.ndarray]]
 Sdnd104 = Callable[..., dict[str, Any]]

@@ -10,16 +10,16 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.batch import compile as programs
-from kernels.batch import solve as batch
-from kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
-from kernels.batch.solve import Solution
-from kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
-from kernels.models.links import LINKS
-from kernels.models.outputs import Asked
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import Status
-from kernels.reference.checks import CASES
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.program_key import LOCKSTEP, QUEUE, ProgramKey
+from tribosweep.kernels.batch.solve import Solution
+from tribosweep.kernels.models import BUCKLING_WALL, LEAST_TOLERANCE, MODELS, RUBBING_MASS, STOP, Model
+from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.reference.checks import CASES
 
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)
 FIXED, CHOSEN = ("euler", "devogelaere"), ("adapt1", "adapt2", "rk32", "rk54")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kernels
+from tribosweep import kernels
 
 COUNT = 16
 # largest error of a row, as a part of the largest value, over the tolerance of a step; what sticks is short, and ends with every reversal

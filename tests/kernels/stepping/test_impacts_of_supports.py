@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import impacts
+from tribosweep import kernels
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import impacts
 
 END = 10.0 * math.pi
 PACES = {"euler": {"step": 1e-2}, "devogelaere": {"step": 1e-2}, "rk54": {"tolerance": 1e-4}, "adapt2": {}}

@@ -11,16 +11,16 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.contact.hardening import Hardening
-from kernels.contact.link_law import Curve, Travel
-from kernels.contact.maxwell import Maxwell
-from kernels.contact.path import Path
-from kernels.models import MODELS
-from kernels.models.status import Status
-from kernels.reference.links import CASES
 from tests.oracle.links import integrate
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.contact.hardening import Hardening
+from tribosweep.kernels.contact.link_law import Curve, Travel
+from tribosweep.kernels.contact.maxwell import Maxwell
+from tribosweep.kernels.contact.path import Path
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.reference.links import CASES
 
 END = 2.0
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch import solve as batch
-from kernels.batch.compile import PROGRAMS
-from kernels.batch.program_key import LOCKSTEP, QUEUE
-from kernels.models import RUBBING_MASS, STOP, Model
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.compile import PROGRAMS
+from tribosweep.kernels.batch.program_key import LOCKSTEP, QUEUE
+from tribosweep.kernels.models import RUBBING_MASS, STOP, Model
 
 pytestmark = pytest.mark.shapes
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-import kernels
-from kernels.models.basis import Basis
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure
-from sweep.io.errors import ConfigError
-from sweep.structure.basis_files import read_basis, write_basis
-from sweep.study.load import load
+from tribosweep import kernels
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.structure.basis_files import read_basis, write_basis
+from tribosweep.sweep.study.load import load
 
 MASS = np.array([[4.0, 0.5, 0.0], [0.5, 3.0, 0.2], [0.0, 0.2, 1.0]])
 STIFFNESS = np.array([[200.0, -100.0, 0.0], [-100.0, 250.0, -60.0], [0.0, -60.0, 60.0]])  # the third carries the chain's free end

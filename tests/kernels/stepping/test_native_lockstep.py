@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch import program_key
-from kernels.batch.solve import Solution, solve
-from kernels.models import RUBBING_MASS
-from kernels.models.outputs import Asked
-from kernels.models.status import Status
-from kernels.runtime import native_library
+from tribosweep.kernels.batch import program_key
+from tribosweep.kernels.batch.solve import Solution, solve
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.outputs import Asked
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.runtime import native_library
 
 COUNT = 512
 WINDOWS = ((1.23456, 2.54321, 3.0), (0.0, 3.0, 3.0), (1.0, 1.0001, 2.0), (2.03e-4, 4.06e-4, 1.0), (0.5, 0.9, 0.9))

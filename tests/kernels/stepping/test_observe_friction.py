@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kernels.contact.penalised import Penalised
-from kernels.observables import rubbing
-from kernels.stepping import observe_friction as stepping
+from tribosweep.kernels.contact.penalised import Penalised
+from tribosweep.kernels.observables import rubbing
+from tribosweep.kernels.stepping import observe_friction as stepping
 
 H, STEPS, WINDOW = 0.01, 200, slice(40, 160)
 P = {"window_start": 0.4, "window_end": 1.6, "normal_force": 10.0, "mu_d": 0.1}

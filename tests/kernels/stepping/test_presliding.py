@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.contact.dahl import Dahl
-from kernels.contact.lugre import LuGre
-from kernels.models import RUBBING_MASS
-from kernels.models.status import Status
 from tests.oracle.presliding import integrate
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.contact.dahl import Dahl
+from tribosweep.kernels.contact.lugre import LuGre
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.status import Status
 
 BASE = {"m": 1.0, "k": 20.0, "c": 0.1, "a0": 2.5, "omega": 2.0 * np.pi, "mu_s": 0.1, "mu_d": 0.1, "normal_force": 10.0}
 BRISTLES = {"bristle_stiffness": 2000.0, "bristle_damping": 20.0, "viscous_friction": 0.2}

@@ -9,11 +9,11 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.structures import Structure, body_basis
-from kernels.models.supports import Support
 from tests.oracle import located
 from tests.oracle.contact_phases import Bodies, Contact
+from tribosweep import kernels
+from tribosweep.kernels.models.structures import Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 SEEN = ("x_end[centre]", "x_rate_end[centre]", "y_rate_end[centre]", "impulse[it]", "wear_power[it]", "sliding_distance[it]")
 OBSERVED = {"x": "x_end[centre]", "y": "y_end[centre]", "v_x": "x_rate_end[centre]", "v_y": "y_rate_end[centre]",

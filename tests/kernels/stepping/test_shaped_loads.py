@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from kernels import structure_history
-from kernels.batch.solve import solve
-from kernels.models.loads import PULSES
-from kernels.models.structures import BASE, CENTRE, FORCE, Load, Structure, body_basis
 from tests.kernels.excitation.test_tables_and_pulses import spring
+from tribosweep.kernels import structure_history
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models.loads import PULSES
+from tribosweep.kernels.models.structures import BASE, CENTRE, FORCE, Load, Structure, body_basis
 
 BODY = Structure(body_basis("x"), [], [Load("pull", FORCE, point=CENTRE), Load("ground", BASE)], body=True).model
 SHAPES, HEIGHT, DURATION, START, END = PULSES[1:], 1.7, 0.37, 0.21, 1.3

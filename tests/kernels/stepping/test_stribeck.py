@@ -10,9 +10,9 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.models.schemes import EXACT, SCHEMES
 from tests.oracle import time_schemes, varied_friction
+from tribosweep import kernels
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 
 Solve = Callable[..., dict[str, np.ndarray]]
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.batch.program_key import LOCKSTEP, QUEUE, groups
-from kernels.batch.solve import solve
-from kernels.excitation.record import Records
-from kernels.models.basis import Basis
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure
-from kernels.models.supports import Support
+from tribosweep.kernels.batch.program_key import LOCKSTEP, QUEUE, groups
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.kernels.models.supports import Support
 
 
 def two_supports() -> Structure:

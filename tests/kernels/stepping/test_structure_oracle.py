@@ -7,17 +7,17 @@ import functools
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.excitation.record import Records
-from kernels.models.basis import Basis
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from kernels.structure_history import trace
 from tests.oracle.contact_code import ring_under_records
 from tests.oracle.structure_code import PLANE, structure
 from tests.oracle.structure_code import RING as ROUND
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import trace
 
 pytestmark = pytest.mark.slow
 RING = {"m": 0.5, "k": 3e4, "c": 3.0, "gap": 1e-3, "k_n": 5e5, "c_n": 30.0, "mu": 0.3, "k_t": 5e5, "c_t": 200.0}

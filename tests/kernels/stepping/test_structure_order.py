@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kernels
-from kernels.excitation.record import Records
-from kernels.models.basis import Basis
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
+from tribosweep import kernels
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 AXES = dict(zip("xyz", np.eye(3).tolist(), strict=True))
 ENDS = {"end": 1.0, "step": 1e-2}

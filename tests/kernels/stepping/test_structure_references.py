@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-import kernels
-from kernels.models.basis import Basis
-from kernels.models.beam import Beam
-from kernels.models.structures import Load, Structure
-from kernels.models.supports import Support
-from kernels.structure_history import trace
+from tribosweep import kernels
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.beam import Beam
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.kernels.models.supports import Support
+from tribosweep.kernels.structure_history import trace
 
 ALONG_X = np.array([[1.0], [0.0], [0.0]])
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import kernels
-from kernels.models.basis import Basis
-from kernels.models.status import Status
-from kernels.models.structures import Load, Structure
-from kernels.models.supports import Support
+from tribosweep import kernels
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.models.structures import Load, Structure
+from tribosweep.kernels.models.supports import Support
 
 SHELL, INNER, MU, K_T, GAP, K_N, FORCE, OMEGA, END = 1.0, 0.4, 0.2, 1e5, 0.02, 2e4, 6.0, 11.0, 2.0
 WEIGHT = (SHELL + INNER) * 9.81

@@ -8,13 +8,13 @@ import jax
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch.solve import solve
-from kernels.models.basis import Basis
-from kernels.models.beam import Beam
-from kernels.models.model import Rule
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
+from tribosweep import kernels
+from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.beam import Beam
+from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 
 POINTS = {f"p{i}": 0.3 * i for i in range(1, 10)}
 GIVEN = {

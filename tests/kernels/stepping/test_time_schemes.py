@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.models import RUBBING_MASS
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import Status
-from kernels.stepping import loop
 from tests.oracle import time_schemes
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.stepping import loop
 
 Solve = Callable[..., dict[str, np.ndarray]]
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)

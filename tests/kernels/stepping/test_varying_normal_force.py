@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-import kernels
-from kernels.batch import compile as programs
-from kernels.batch import solve as batch
-from kernels.contact.grip import Grip
-from kernels.contact.varying_friction import Varied
-from kernels.models import MODELS, RUBBING_MASS
-from kernels.models.features import VARIED
-from kernels.models.schemes import EXACT, SCHEMES
-from kernels.models.status import Status
 from tests.oracle import time_schemes, varied_friction
+from tribosweep import kernels
+from tribosweep.kernels.batch import compile as programs
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.contact.grip import Grip
+from tribosweep.kernels.contact.varying_friction import Varied
+from tribosweep.kernels.models import MODELS, RUBBING_MASS
+from tribosweep.kernels.models.features import VARIED
+from tribosweep.kernels.models.schemes import EXACT, SCHEMES
+from tribosweep.kernels.models.status import Status
 
 Solve = Callable[..., dict[str, np.ndarray]]
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)

@@ -10,16 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import beta
 
-import sweep
-from kernels.models import BUCKLING_WALL, MODELS
-from sweep import ConfigError, load
-from sweep.analysis.group_map import CHANCE, CHANCES, Statistic, read_groups
-from sweep.analysis.group_numbers import Groups, chances_of
-from sweep.analysis.group_statistics import group_statistics
-from sweep.analysis.sensitivity.analysis import analyse
-from sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
-from sweep.cli import main
-from sweep.study.event import Comparison, read_events
+from tribosweep import sweep
+from tribosweep.kernels.models import BUCKLING_WALL, MODELS
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.group_map import CHANCE, CHANCES, Statistic, read_groups
+from tribosweep.sweep.analysis.group_numbers import Groups, chances_of
+from tribosweep.sweep.analysis.group_statistics import group_statistics
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse
+from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.study.event import Comparison, read_events
 
 CONFIG = Path(__file__).parents[3] / "configs" / "chance_of_buckling.toml"
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernels.time_history import total_acceleration, trace
-from sweep.analysis.spectra import read_spectra
-from sweep.io.errors import ConfigError
+from tribosweep.kernels.time_history import total_acceleration, trace
+from tribosweep.sweep.analysis.spectra import read_spectra
+from tribosweep.sweep.io.errors import ConfigError
 
 PARAMS = {"m": 2.0, "k": 800.0, "c": 6.0, "gap": 0.02, "k_n": 1e5, "mu": 0.0, "a0": 4.0, "omega": 15.0, "f0": 1.0, "load": 3.0, "end": 6.0}
 

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-import sweep
-from sweep import ConfigError
-from sweep.analysis.group_map import ENTROPY, MEAN, QUANTILE, ROWS, SHARE, STD, Statistic, read_groups
-from sweep.analysis.group_numbers import Groups, chances_of, deviations_of, frequencies_of, means_of, quantiles_of
-from sweep.analysis.group_statistics import group_statistics
-from sweep.analysis.isolines import line_table, with_lines
-from sweep.cli import main
+from tribosweep import sweep
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.group_map import ENTROPY, MEAN, QUANTILE, ROWS, SHARE, STD, Statistic, read_groups
+from tribosweep.sweep.analysis.group_numbers import Groups, chances_of, deviations_of, frequencies_of, means_of, quantiles_of
+from tribosweep.sweep.analysis.group_statistics import group_statistics
+from tribosweep.sweep.analysis.isolines import line_table, with_lines
+from tribosweep.sweep.cli import main
 
 SPREAD = 0.2  # of log(f_crit), whose median is 1
 DRAWS = 60

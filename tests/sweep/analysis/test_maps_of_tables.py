@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-import sweep
-from kernels.models import RUBBING_MASS
-from kernels.models.status import Status
-from sweep.analysis.map_areas import areas_of_level
-from sweep.analysis.regime_map import read_map
-from sweep.analysis.run_rows import RunRows
 from tests.sweep.conftest import FakeKernels
+from tribosweep import sweep
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.analysis.map_areas import areas_of_level
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.analysis.run_rows import RunRows
 
 
 def test_the_axes_of_a_table_are_those_with_most_values(fake: FakeKernels, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-import sweep
-from sweep.analysis import rare_event
-from sweep.execution.adaptive.subset_simulation import Climb, Level
-from sweep.io.errors import ConfigError
+from tribosweep import sweep
+from tribosweep.sweep.analysis import rare_event
+from tribosweep.sweep.execution.adaptive.subset_simulation import Climb, Level
+from tribosweep.sweep.io.errors import ConfigError
 
 MEANS = {"m": (400.0, 20.0), "v0": (0.8, 0.08), "k_n": (4e6, 4e5), "f_crit": (5.65e4, 4e3)}
 AXES = {name: {"distribution": "log_normal", "mean": mean, "std": std} for name, (mean, std) in MEANS.items()}

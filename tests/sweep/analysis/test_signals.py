@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-import sweep
-from sweep.analysis.regime_map import read_map
-from sweep.analysis.signals import read_signals
-from sweep.cli import main
-from sweep.io.errors import ConfigError
 from tests.sweep import conftest
+from tribosweep import sweep
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.analysis.signals import read_signals
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.errors import ConfigError
 
 STUDY = {
     "study": {"name": "rattle", "model": "stop"},
@@ -40,9 +40,9 @@ def rising(model, _scheme, asked, columns, _absent, status, _records):
 
 @pytest.fixture
 def run(fake, monkeypatch, tmp_path):
-    import kernels.batch.sampled
+    import tribosweep.kernels.batch.sampled
 
-    monkeypatch.setattr(kernels.batch.sampled, "signals", rising)
+    monkeypatch.setattr(tribosweep.kernels.batch.sampled, "signals", rising)
     assert conftest.fake_signals is not rising
     return sweep.run(STUDY, out=tmp_path / "run")
 
@@ -100,7 +100,7 @@ def test_signals_that_no_row_has_are_empty_curves(fake, monkeypatch, tmp_path, c
     def nothing(model, _scheme, asked, _columns, _absent, status, _records):
         return {name: np.full((len(status), q.length or 1), np.nan).squeeze() for name, (q, _) in asked.columns(model).items()}
 
-    monkeypatch.setattr("kernels.batch.sampled.signals", nothing)
+    monkeypatch.setattr("tribosweep.kernels.batch.sampled.signals", nothing)
     run = sweep.run(STUDY, out=tmp_path / "run")
     (signal,) = read_signals(run.directory, ["psd_x"]).signals
     assert all(curve.rows == 0 for curve in signal.curves)

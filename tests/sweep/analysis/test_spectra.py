@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import tribosweep
-from sweep import ConfigError, load
-from sweep.cli import main
-from sweep.excitation.response_spectrum import response_spectrum
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kernels.models import STOP
-from kernels.models.quantity import Quantity, by_name
-from kernels.models.structures import Load, Structure, body_basis
-from kernels.models.supports import Support
-from sweep.analysis.map_areas import shown_of
-from sweep.analysis.run_notes import DEPTHS
-from sweep.analysis.supports import add_entries, in_words, lists_of, support_problems, supports_of, with_entries, words_of
-from sweep.io.errors import Problem
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
+from tribosweep.sweep.analysis.map_areas import shown_of
+from tribosweep.sweep.analysis.run_notes import DEPTHS
+from tribosweep.sweep.analysis.supports import add_entries, in_words, lists_of, support_problems, supports_of, with_entries, words_of
+from tribosweep.sweep.io.errors import Problem
 
 SUPPORTS = [Support("ring", "centre", "ring"), Support("a_stop", "centre", axes=((0, 1, 0), (1, 0, 0), (0, 0, 1)))]
 ROD = Structure(body_basis("xy"), SUPPORTS, [Load("east")], body=True)

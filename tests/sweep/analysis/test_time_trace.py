@@ -11,17 +11,17 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
-import kernels
-from kernels import structure_history
-from kernels.models import MODELS
-from kernels.structure_history import IMPACT_COLUMNS
-from sweep.analysis.event_log import events_of
-from sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
-from sweep.cli import main
-from sweep.io.errors import ConfigError
-from sweep.io.toml import to_toml
-from sweep.plots import time_trace as picture
-from sweep.study.load import load
+from tribosweep import kernels
+from tribosweep.kernels import structure_history
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.structure_history import IMPACT_COLUMNS
+from tribosweep.sweep.analysis.event_log import events_of
+from tribosweep.sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.plots import time_trace as picture
+from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
 ROD: dict[str, Any] = {
@@ -207,7 +207,7 @@ def test_pictures_of_one_coordinate_show_its_loop(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("peaks", "names"), [([5.0, 1.0, 4.0, 3.0, 2.0], ["s0", "s2", "s3", "s4"]), ([1.0, 1.0], ["s0", "s1"])])
 def test_of_many_supports_those_that_push_most_are_drawn(peaks: list[float], names: list[str]) -> None:
-    from sweep.analysis.time_trace import Clearance
+    from tribosweep.sweep.analysis.time_trace import Clearance
 
     columns = {"time": np.zeros(1)} | {f"normal_force[s{number}]": np.array([peak]) for number, peak in enumerate(peaks)}
     clearances = tuple(Clearance(f"s{number}", "ring", 0.0, flat=False) for number in range(len(peaks)))

@@ -18,31 +18,31 @@ import pyarrow as pa
 import pytest
 from scipy.stats import beta
 
-import sweep
-from kernels.models import MODELS
-from kernels.models.quantity import by_name
-from sweep.analysis import group_map
-from sweep.analysis.fragility.analysis import FragilityRequest, curve_of
-from sweep.analysis.fragility.analysis import analyse as fragility
-from sweep.analysis.fragility.intervals import by_profile
-from sweep.analysis.fragility.lognormal import fit, rows_of
-from sweep.analysis.fragility.rows import read
-from sweep.analysis.group_numbers import Groups
-from sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
-from sweep.analysis.optimisation.functions import read_measure
-from sweep.analysis.rare_event import at_last, estimate_of, widened
-from sweep.analysis.run_rows import RunRows
-from sweep.analysis.sensitivity.analysis import analyse as sensitivity
-from sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
-from sweep.design.boundary import Boundary
-from sweep.execution.adaptive import boundary_tracing
-from sweep.execution.adaptive.chances import classify
-from sweep.execution.adaptive.quadtree import FAILED
-from sweep.execution.adaptive.subset_simulation import empty_history
-from sweep.execution.dataset import Dataset
-from sweep.report import groups as report
-from sweep.study.event import read_events
-from sweep.study.load import load
+from tribosweep import sweep
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis import group_map
+from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, curve_of
+from tribosweep.sweep.analysis.fragility.analysis import analyse as fragility
+from tribosweep.sweep.analysis.fragility.intervals import by_profile
+from tribosweep.sweep.analysis.fragility.lognormal import fit, rows_of
+from tribosweep.sweep.analysis.fragility.rows import read
+from tribosweep.sweep.analysis.group_numbers import Groups
+from tribosweep.sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
+from tribosweep.sweep.analysis.optimisation.functions import read_measure
+from tribosweep.sweep.analysis.rare_event import at_last, estimate_of, widened
+from tribosweep.sweep.analysis.run_rows import RunRows
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse as sensitivity
+from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.execution.adaptive import boundary_tracing
+from tribosweep.sweep.execution.adaptive.chances import classify
+from tribosweep.sweep.execution.adaptive.quadtree import FAILED
+from tribosweep.sweep.execution.adaptive.subset_simulation import empty_history
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.report import groups as report
+from tribosweep.sweep.study.event import read_events
+from tribosweep.sweep.study.load import load
 
 ROOT = Path(__file__).parents[3]
 RAW: dict[str, Any] = {
@@ -122,7 +122,7 @@ def by_report(run: Path, text: str) -> tuple[float, float, float, int]:
 def by_fragility(run: Path, text: str) -> tuple[float, float, float, int]:
     """The same by `fragility`, of all rows in one bin."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sweep.analysis.fragility.analysis.MOST_BINS", 1)
+        patched.setattr("tribosweep.sweep.analysis.fragility.analysis.MOST_BINS", 1)
         found = fragility(run, FragilityRequest(text, "a0", confidence=CONFIDENCE))
     (curve,), points = found.curves, found.curves[0].points
     assert found.failed == curve.failed == curve.void == 0

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from kernels.models import MODELS
-from kernels.reference.checks import CASES as PUBLISHED
-from kernels.reference.checks import REFERENCE_MODELS
-from sweep.analysis.verification import verify
-from sweep.cli import main
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.reference.checks import CASES as PUBLISHED
+from tribosweep.kernels.reference.checks import REFERENCE_MODELS
+from tribosweep.sweep.analysis.verification import verify
+from tribosweep.sweep.cli import main
 
 
 @dataclass(frozen=True)
 class FakeCase:
-    """What `kernels.reference.checks` holds."""
+    """What `tribosweep.kernels.reference.checks` holds."""
 
     case: str
     published: float
@@ -43,11 +43,11 @@ CASES = (
 
 @pytest.fixture
 def cases(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """Stands in for `kernels.reference.checks`; `CASES` may be replaced."""
+    """Stands in for `tribosweep.kernels.reference.checks`; `CASES` may be replaced."""
     assert fake.calls == []
-    checks = types.ModuleType("kernels.reference.checks")
+    checks = types.ModuleType("tribosweep.kernels.reference.checks")
     checks.__dict__["CASES"], checks.__dict__["REFERENCE_MODELS"] = CASES, MODELS
-    monkeypatch.setitem(sys.modules, "kernels.reference.checks", checks)
+    monkeypatch.setitem(sys.modules, "tribosweep.kernels.reference.checks", checks)
     return checks
 
 

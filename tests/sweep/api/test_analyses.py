@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels import simulate
-from sweep import Calibrated, ConfigError, Study, between, calibrate, load, run
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels import simulate
+from tribosweep.sweep import Calibrated, ConfigError, Study, between, calibrate, load, run
 
 
 def test_sensitivity_explains_a_sum_of_two_terms(fake: FakeKernels, tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import Share, run
-from sweep.api.datasets import columns_of, to_xarray
-from sweep.execution.parquet import encode, schema
-from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels, FakeSolution
+from tribosweep.sweep import Share, run
+from tribosweep.sweep.api.datasets import columns_of, to_xarray
+from tribosweep.sweep.execution.parquet import encode, schema
+from tribosweep.sweep.study.load import load
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -100,7 +100,7 @@ def test_entries_of_signals_are_coordinates(fake: FakeKernels, tmp_path: Path, m
             name: np.full((len(status), q.length) if q.length else len(status), np.nan) for name, (q, _) in asked.columns(model).items()
         }
 
-    monkeypatch.setattr("kernels.batch.sampled.signals", nothing)
+    monkeypatch.setattr("tribosweep.kernels.batch.sampled.signals", nothing)
     empty = run({"study": {"name": "empty"}, **study}, tmp_path / "empty").to_xarray()
     assert (empty.psd_x.shape, "psd_x_entry" in empty.coords) == ((2, 0), False)
 

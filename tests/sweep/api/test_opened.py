@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep import ConfigError, Share, Study, compare, linspace, open_run, run, runs
-from sweep.analysis.comparison import gap_of_lists
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import ConfigError, Share, Study, compare, linspace, open_run, run, runs
+from tribosweep.sweep.analysis.comparison import gap_of_lists
 
 A0 = [1.0, 2.0, 4.0]
 
@@ -92,7 +92,7 @@ def test_rows_without_a_partner_and_values_of_one_run_alone_are_counted(fake: Fa
     assert "2 rows by a0 (2 of the first and 1 of the second run have no partner), " in repr(found)
     assert "have no partner" in found._repr_html_()
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     def without(*asked: Any, **more: Any) -> Any:
         solution = fake.solve(*asked, **more)

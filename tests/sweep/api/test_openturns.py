@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sweep import ConfigError, run
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import ConfigError, run
 
 openturns = pytest.importorskip("openturns")
 
@@ -90,8 +90,8 @@ def test_a_table_times_a_factor_is_that_factor(fake: FakeKernels) -> None:
         "study": {"name": "wall", "model": "buckling_wall"}, "time": {"end": 1.0}, "parameters": {"v0": 1.0, "post_set": [1.0, 2.0]},
         "sweep": {"design": "sobol", "count": 8, "axes": {"post_stiffness": {"from": 0.5, "to": 1.5, "times": [2.0, 4.0]}}},
     }  # fmt: skip
-    from sweep.api.openturns import distribution_of, numbers_in
-    from sweep.study.load import load
+    from tribosweep.sweep.api.openturns import distribution_of, numbers_in
+    from tribosweep.sweep.study.load import load
 
     config = load(study)
     import pyarrow as pa

@@ -21,9 +21,15 @@ from pathlib import Path
 def main() -> None:
     """Import everything that commands use; nothing that starts threads runs here."""
     warnings.simplefilter("ignore")  # of forks, which are those of a process without threads
-    for package in ("kernels.batch.solve", "matplotlib.pyplot", "pyarrow.parquet", "sweep.api", "sweep.report.page"):
+    for package in (
+        "tribosweep.kernels.batch.solve",
+        "matplotlib.pyplot",
+        "pyarrow.parquet",
+        "tribosweep.sweep.api",
+        "tribosweep.sweep.report.page",
+    ):
         importlib.import_module(package)
-    from sweep.cli import console
+    from tribosweep.sweep.cli import console
 
     for line in sys.stdin:
         folder, limit, words = json.loads(line)

@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from sweep.analysis.calibration.posterior.draws import POSTERIOR
-from sweep.io import sealed_parquet
 from tests.sweep.execution.processes import start, write_study
 from tests.sweep.execution.scenarios import bits, results
+from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR
+from tribosweep.sweep.io import sealed_parquet
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 PATIENCE = 300.0  # s

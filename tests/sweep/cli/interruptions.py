@@ -1,7 +1,7 @@
 """SIGINT and SIGTERM at every call by which a command changes files: `python -m tests.sweep.cli.interruptions STRIDE FIRST [COMMAND ...]`.
 
 Each victim is forked from this process, which has imported everything and computes nothing. It sends itself the signal just before or just
-after one call of `sweep.io.system`, in whatever thread that call is made. Then its exit status, its words and the files that it leaves are
+after one call of `tribosweep.sweep.io.system`, in whatever thread that call is made. Then its exit status, its words and the files that it leaves are
 looked at, and the same command is carried out to its end.
 """
 
@@ -22,8 +22,6 @@ from typing import Any
 
 import pytest
 
-from sweep.cli import main, process
-from sweep.io import system
 from tests.sweep.execution.scenarios import (
     CALLS,
     COMMANDS,
@@ -39,6 +37,8 @@ from tests.sweep.execution.scenarios import (
     rows_of,
 )
 from tests.sweep.execution.test_faults import judge
+from tribosweep.sweep.cli import main, process
+from tribosweep.sweep.io import system
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WATCHED = (*CALLS, "close")
@@ -61,7 +61,7 @@ def quiet(words: list[str]) -> int:
 
 @dataclass
 class Strike:
-    """Stands in for `sweep.io.system`: a signal at one call.
+    """Stands in for `tribosweep.sweep.io.system`: a signal at one call.
 
     Attributes:
         at: number of the call. number: the signal. after: whether the call has been made. names: the calls so far. turn: of threads.

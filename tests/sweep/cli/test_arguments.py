@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli import main
+from tribosweep.sweep.cli import main
 
 STUDY = '[study]\nname = "mine"\n[sweep.axes]\nmu = [0.1, 0.2]\n'
 

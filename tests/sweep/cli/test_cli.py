@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.models import MODELS
-from sweep.cli import main, show, terminal
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep.cli import main, show, terminal
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -210,7 +210,7 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
     said = capsys.readouterr().out
     assert "no known problem" in said
     assert re.search(r"studies +ok +\d+ in /", said)
-    from kernels.runtime import jax_faults, jax_setup
+    from tribosweep.kernels.runtime import jax_faults, jax_setup
 
     monkeypatch.setattr(jax_setup, "problems", lambda: ["jax 0.10.2 returns wrong numbers"])
     monkeypatch.setattr(jax_faults, "problems", lambda: ["jax 0.13.1 cannot load the programs"])
@@ -218,7 +218,7 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
     said = capsys.readouterr().out
     assert "jax 0.10.2 returns wrong numbers" in said
     assert "jax 0.13.1 cannot load the programs" in said
-    import kernels
+    from tribosweep import kernels
 
     monkeypatch.setattr(kernels, "__file__", "/elsewhere/kernels/__init__.py")
     assert main(["doctor", "--json"]) == 4
@@ -229,7 +229,7 @@ def test_doctor_is_content_with_a_sound_installation_and_status_4_otherwise(
 def test_doctor_says_where_programs_are_kept_or_why_not(
     fake: FakeKernels, capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kernels.runtime import program_cache
+    from tribosweep.kernels.runtime import program_cache
 
     monkeypatch.setattr(program_cache, "use", lambda: tmp_path)
     assert main(["doctor", "--json"]) == 0
@@ -254,7 +254,7 @@ def test_a_jax_that_cannot_start_is_a_sentence_with_its_settings(
     def broken() -> dict[str, str]:
         raise AssertionError
 
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     monkeypatch.setattr(jax_setup, "describe", broken)
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
@@ -270,7 +270,7 @@ def test_a_jax_that_cannot_start_is_a_sentence_with_its_settings(
 
 @pytest.mark.slow
 def test_doctor_sees_that_jax_had_started_before() -> None:
-    script = "import jax; jax.devices(); import sys; from sweep.cli import main; sys.exit(main(['doctor']))"
+    script = "import jax; jax.devices(); import sys; from tribosweep.sweep.cli import main; sys.exit(main(['doctor']))"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT, env=clean)
     assert done.returncode == 4
@@ -280,7 +280,7 @@ def test_doctor_sees_that_jax_had_started_before() -> None:
 def test_what_is_wrong_with_the_setup_is_said_after_a_run(
     fake: FakeKernels, study: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     monkeypatch.setattr(jax_setup, "problems", lambda: ["float64 is off"])
     assert main(["run", study]) == 0
@@ -306,7 +306,7 @@ def test_the_version_is_printed(capsys: Captured) -> None:
 
 def in_bash(line: str) -> subprocess.CompletedProcess[str]:
     """Run a line of shell in which $tribosweep is the command."""
-    environment = {**os.environ, "tribosweep": f"{sys.executable} -m sweep.cli"}
+    environment = {**os.environ, "tribosweep": f"{sys.executable} -m tribosweep.sweep.cli"}
     return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
 
 
@@ -346,11 +346,11 @@ def wait(*_):
     print("ready", flush=True)
     {wait}
 {replace}
-from sweep.cli import console
+from tribosweep.sweep.cli import console
 console()
 """
 PLACES = {
-    "while a study is read": ("import sweep.cli.runs", "time.sleep(60)", "sweep.cli.runs.load = wait"),
+    "while a study is read": ("import tribosweep.sweep.cli.runs", "time.sleep(60)", "tribosweep.sweep.cli.runs.load = wait"),
     "while packages are imported": (
         "",
         "time.sleep(60)",
@@ -360,14 +360,14 @@ PLACES = {
         ),
     ),
     "while an object is cleaned up": (
-        "import sweep.cli.runs\nclass Slow:\n    def __del__(self): time.sleep(60)",
+        "import tribosweep.sweep.cli.runs\nclass Slow:\n    def __del__(self): time.sleep(60)",
         "Slow(); time.sleep(60)",
-        "sweep.cli.runs.load = wait",
+        "tribosweep.sweep.cli.runs.load = wait",
     ),
     "where a package makes another exception of it": (
-        "import sweep.cli.runs",
+        "import tribosweep.sweep.cli.runs",
         "try: time.sleep(60)\n    except BaseException: raise ValueError",
-        "sweep.cli.runs.load = wait",
+        "tribosweep.sweep.cli.runs.load = wait",
     ),
 }
 
@@ -431,7 +431,7 @@ def test_a_null_character_in_an_argument_is_a_sentence(capsys: Captured) -> None
 def test_events_that_stop_before_the_end_of_their_run_are_said_to(
     last: str, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    from kernels import time_history
+    from tribosweep.kernels import time_history
 
     columns = {quantity.name: np.zeros(2) for quantity in time_history.EVENT_COLUMNS} | {"event": np.array(["start", last], object)}
     monkeypatch.setattr(time_history, "event_log", lambda *_, **__: columns)

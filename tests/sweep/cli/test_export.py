@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import cli, run
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import cli, run
 
 A0, MU = [1.0 / 3.0, 2.0], [0.1, 0.2]
 

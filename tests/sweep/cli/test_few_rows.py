@@ -15,19 +15,19 @@ import jax
 import numpy as np
 import pytest
 
-from kernels.models.status import Status
-from sweep.analysis.branching import analysis as following
-from sweep.analysis.optimisation import analysis as searches
-from sweep.api.branching import branches
-from sweep.cli import app, main
-from sweep.cli.shared import BAD_CONFIG, FAILED_CHECK, FAILED_ROWS, INTERRUPTED
-from sweep.cli.terminal import print_table
-from sweep.execution import dask_pool
-from sweep.execution.executors import WorkerPool
-from sweep.io import sealed_parquet
 from tests.sweep.analysis.optimisation.analytic import Analytic
 from tests.sweep.conftest import FakeKernels
 from tests.sweep.execution import scenarios
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep.analysis.branching import analysis as following
+from tribosweep.sweep.analysis.optimisation import analysis as searches
+from tribosweep.sweep.api.branching import branches
+from tribosweep.sweep.cli import app, main
+from tribosweep.sweep.cli.shared import BAD_CONFIG, FAILED_CHECK, FAILED_ROWS, INTERRUPTED
+from tribosweep.sweep.cli.terminal import print_table
+from tribosweep.sweep.execution import dask_pool
+from tribosweep.sweep.execution.executors import WorkerPool
+from tribosweep.sweep.io import sealed_parquet
 
 Captured = pytest.CaptureFixture[str]
 AXES = "a0 = { from = 1.0, to = 2.0 }\nmu = { from = 0.1, to = 0.3 }\n"
@@ -71,7 +71,7 @@ READERS = (
 
 def behave(fake: FakeKernels, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all rows fail, or have equal results."""
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     def solve(*asked: Any, **more: Any) -> Any:
         found = fake.solve(*asked, **more)

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-import sweep
-from sweep.cli import main
-from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
+from tribosweep import sweep
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
 
 pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
 

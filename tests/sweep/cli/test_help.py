@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 import typer
 
-from kernels.models import MODELS
-from sweep.analysis.branching import load as branchings
-from sweep.analysis.calibration import load as calibrations
-from sweep.analysis.optimisation import load as optimisations
-from sweep.cli import completion, main
-from sweep.cli.app import COMMANDS, app
-from sweep.cli.groups import TASKS
-from sweep.cli.topics import ABOUT, LONG, Topic, listed_models
-from sweep.io import shipped
-from sweep.study.schema import Output, SignalsTable, Study, Sweep, Time
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep.analysis.branching import load as branchings
+from tribosweep.sweep.analysis.calibration import load as calibrations
+from tribosweep.sweep.analysis.optimisation import load as optimisations
+from tribosweep.sweep.cli import completion, main
+from tribosweep.sweep.cli.app import COMMANDS, app
+from tribosweep.sweep.cli.groups import TASKS
+from tribosweep.sweep.cli.topics import ABOUT, LONG, Topic, listed_models
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.study.schema import Output, SignalsTable, Study, Sweep, Time
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -134,7 +134,7 @@ def completed(words: str) -> list[str]:
         "COMP_WORDS": words,
         "COMP_CWORD": str(count),
     }
-    command = [sys.executable, "-c", "from sweep.cli import console; console()"]
+    command = [sys.executable, "-c", "from tribosweep.sweep.cli import console; console()"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return done.stdout.split()
 

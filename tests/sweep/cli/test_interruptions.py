@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli.shared import Terminated
-from sweep.io.system import Undivided
 from tests.sweep.cli.interruptions import OTHERS
 from tests.sweep.execution.scenarios import COMMANDS
+from tribosweep.sweep.cli.shared import Terminated
+from tribosweep.sweep.io.system import Undivided
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,9 +51,9 @@ def test_a_signal_that_python_cannot_raise_leaves_no_lock(tmp_path: Path) -> Non
     code = f"""
 import sys
 from pathlib import Path
-from sweep.cli import process
-from sweep.execution import lock
-from sweep.execution.job_share import Share
+from tribosweep.sweep.cli import process
+from tribosweep.sweep.execution import lock
+from tribosweep.sweep.execution.job_share import Share
 released, undo = [], lock.release
 lock.release = lambda path, *others: (released.append(path.name), undo(path, *others))
 class Dying:

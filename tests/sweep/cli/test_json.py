@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from kernels import time_history
-from sweep.analysis import signals, spectra, time_trace
-from sweep.cli import app, main
-from sweep.cli.terminal import print_json
-from sweep.excitation.response_spectrum import ResponseSpectrum
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels import time_history
+from tribosweep.sweep.analysis import signals, spectra, time_trace
+from tribosweep.sweep.cli import app, main
+from tribosweep.sweep.cli.terminal import print_json
+from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum
 
 Captured = pytest.CaptureFixture[str]
 SIZES = np.pi * 10.0 ** np.arange(-300, 300, 25)

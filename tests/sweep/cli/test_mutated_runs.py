@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.models import MODELS
-from kernels.models.status import RESULTS, SENTENCES
-from sweep import ConfigError, load
 from tests.sweep.cli.commands import Commands
 from tests.sweep.mutants import TWO_WALLS, commanding, document, places, write_files
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.status import RESULTS, SENTENCES
+from tribosweep.sweep import ConfigError, load
 
 pytestmark = pytest.mark.long
 

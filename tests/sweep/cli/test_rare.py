@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import sweep
-from sweep.cli import main
-from sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
-from sweep.report.content import read_content
+from tribosweep import sweep
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.shared import BAD_CONFIG, FAILED_ROWS
+from tribosweep.sweep.report.content import read_content
 
 pytestmark = pytest.mark.slow  # all need programs that take seconds to compile
 

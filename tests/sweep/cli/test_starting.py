@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import typer
 
-import sweep
-from sweep.analysis.branching import load as branchings
-from sweep.analysis.calibration import load as calibrations
-from sweep.analysis.optimisation import load as optimisations
-from sweep.cli import main, starting
-from sweep.io import shipped
+from tribosweep import sweep
+from tribosweep.sweep.analysis.branching import load as branchings
+from tribosweep.sweep.analysis.calibration import load as calibrations
+from tribosweep.sweep.analysis.optimisation import load as optimisations
+from tribosweep.sweep.cli import main, starting
+from tribosweep.sweep.io import shipped
 
 Captured = pytest.CaptureFixture[str]
 

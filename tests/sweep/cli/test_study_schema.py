@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-import sweep
-from sweep.cli import main
-from sweep.cli.study_schema import as_text
-from sweep.cli.topics import listed_models
-from sweep.io import shipped
-from sweep.study.schema import TIME_KEYS, Document
+from tribosweep import sweep
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.study_schema import as_text
+from tribosweep.sweep.cli.topics import listed_models
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.study.schema import TIME_KEYS, Document
 
 STUDIES = sorted(shipped.folder().glob("*.toml"))
 

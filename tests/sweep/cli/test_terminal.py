@@ -15,12 +15,12 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from kernels.runtime import compiling
-from sweep.analysis.calibration import fitting
-from sweep.api.progress import described
-from sweep.cli import terminal
-from sweep.cli.terminal import describe_progress, progress
-from sweep.io.pace import Pace
+from tribosweep.kernels.runtime import compiling
+from tribosweep.sweep.analysis.calibration import fitting
+from tribosweep.sweep.api.progress import described
+from tribosweep.sweep.cli import terminal
+from tribosweep.sweep.cli.terminal import describe_progress, progress
+from tribosweep.sweep.io.pace import Pace
 
 PROGRAMS = ["exact, no friction, stop", "euler in lockstep, penalised friction"]
 
@@ -103,8 +103,8 @@ def test_the_bar_goes_on_while_a_program_is_compiled() -> None:
     pty = pytest.importorskip("pty")
     code = """
 import time
-from kernels.runtime.compiling import compiling
-from sweep.cli.terminal import progress
+from tribosweep.kernels.runtime.compiling import compiling
+from tribosweep.sweep.cli.terminal import progress
 with progress(), compiling("rows"):
     time.sleep(1.0)
     print("end")

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv
 
-from sweep import ConfigError, load
-from sweep.design.axis import Continuous, Listed, Spaced
-from sweep.design.designs import Concatenation, Design
-from sweep.design.subset_simulation import LimitState, SubsetSimulation
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.design.axis import Continuous, Listed, Spaced
+from tribosweep.sweep.design.designs import Concatenation, Design
+from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
 
 
 def design(sweep: dict[str, Any], **study: Any) -> Design:

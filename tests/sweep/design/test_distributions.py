@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sweep import ConfigError, load
-from sweep.design.designs import Design
-from sweep.design.distributions import Drawn, Scaled, Weighted, log_normal_scale
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.design.designs import Design
+from tribosweep.sweep.design.distributions import Drawn, Scaled, Weighted, log_normal_scale
 
 U = np.array([2.0**-54, 1e-9, 0.01, 0.3, 0.5, 0.8, 0.999, 1.0 - 2.0**-53])
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-import sweep
-from sweep.io.errors import ConfigError
+from tribosweep import sweep
+from tribosweep.sweep.io.errors import ConfigError
 
 ROWS = 60
 

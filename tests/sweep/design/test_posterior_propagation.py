@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import kernels
-import sweep
+from tribosweep import kernels, sweep
 
 SHOE = {"omega": 10.0, "a0": 8.0, "end": 12.0, "window_start": 6.0, "window_end": 12.0}
 MU, M = np.linspace(0.36, 0.62, 521), np.linspace(0.8, 1.2, 401)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, qmc
 
-from sweep import load
-from sweep.design.axis import Continuous, Listed
-from sweep.design.designs import Design
-from sweep.design.latin_hypercube import LatinHypercube, permuted
-from sweep.design.sobol import BITS, Sobol, direction_numbers, sobol
+from tribosweep.sweep import load
+from tribosweep.sweep.design.axis import Continuous, Listed
+from tribosweep.sweep.design.designs import Design
+from tribosweep.sweep.design.latin_hypercube import LatinHypercube, permuted
+from tribosweep.sweep.design.sobol import BITS, Sobol, direction_numbers, sobol
 
 UNIT = tuple(Continuous(name, 0.0, 1.0, logarithmic=False) for name in ("a0", "mu", "k", "c", "x0"))
 

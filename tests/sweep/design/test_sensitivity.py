@@ -13,10 +13,10 @@ from SALib.sample import sobol as salib_sobol
 from SALib.sample.morris import morris as salib_morris
 from scipy.stats import qmc
 
-from sweep import load
-from sweep.design.axis import Continuous
-from sweep.design.sensitivity import Fast, Halton, Morris, Saltelli, Sampling, remarks_on
-from sweep.design.sobol import BITS
+from tribosweep.sweep import load
+from tribosweep.sweep.design.axis import Continuous
+from tribosweep.sweep.design.sensitivity import Fast, Halton, Morris, Saltelli, Sampling, remarks_on
+from tribosweep.sweep.design.sobol import BITS
 
 UNIT = tuple(Continuous(name, 0.0, 1.0, logarithmic=False) for name in ("a0", "mu", "k", "c", "x0"))
 RANGES = [[0.5, 20.0], [0.01, 1.0], [-3.0, 4.0]]

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sweep import ConfigError, RunError, load, run
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.envelope import Envelope
-from sweep.excitation.oscillators import Oscillators
-from sweep.excitation.response_spectrum import response_spectrum
+from tribosweep.sweep import ConfigError, RunError, load, run
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.envelope import Envelope
+from tribosweep.sweep.excitation.oscillators import Oscillators
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
 
 GIVEN = {
     "response_spectrum": [[1.0, 2.0], [3.0, 6.0], [8.0, 6.0], [20.0, 3.0]],
@@ -125,7 +125,7 @@ def test_a_target_over_periods_and_in_g_is_the_same(tmp_path):
 @pytest.mark.long
 @pytest.mark.slow
 def test_what_cannot_be_reached_is_said(monkeypatch):
-    monkeypatch.setattr("sweep.excitation.compatible.CORRECTIONS", 4)
+    monkeypatch.setattr("tribosweep.sweep.excitation.compatible.CORRECTIONS", 4)
     drawn = Compatible(np.array([0.5, 6.0]), np.array([5.0, 5.0]), 0.05, (0.5, 6.0), 2.0, 0.05, 1, Envelope("jennings", 0.2, 0.2), 0.005)
     with pytest.raises(RunError, match=r"draw 0 comes to .* % of its target, at .* Hz, not to 0.5 %"):
         drawn.draw(0)

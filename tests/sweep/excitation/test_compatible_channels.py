@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import ConfigError, RunError, load, run
-from sweep.analysis.fragility.analysis import FragilityRequest, analyse
-from sweep.analysis.spectra import read_spectra
-from sweep.excitation import draws as draws_of
-from sweep.excitation.compatible import Compatible
-from sweep.excitation.compatible_channels import CompatibleChannels
-from sweep.excitation.response_spectrum import response_spectrum
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import ConfigError, RunError, load, run
+from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, analyse
+from tribosweep.sweep.analysis.spectra import read_spectra
+from tribosweep.sweep.excitation import draws as draws_of
+from tribosweep.sweep.excitation.compatible import Compatible
+from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
 
 HORIZONTAL = [[1.0, 2.0], [3.0, 6.0], [8.0, 6.0], [20.0, 3.0]]
 VERTICAL = [[1.0, 1.0], [5.0, 4.5], [16.0, 4.5], [20.0, 3.0]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sweep.excitation.correlated import Correlated, decaying
-from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary
+from tribosweep.sweep.excitation.correlated import Correlated, decaying
+from tribosweep.sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.stationary import Stationary
 
 SINGLE = Stationary(Spectrum(np.array([5.0, 50.0]), np.array([2.0, 2.0])), duration=1.0, interval=2e-3, seed=7)
 

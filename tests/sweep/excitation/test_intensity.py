@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sweep import load
-from sweep.excitation.intensity import GRAVITY, intensities, measures, of_study, scaled
-from sweep.excitation.response_spectrum import response_spectrum
+from tribosweep.sweep import load
+from tribosweep.sweep.excitation.intensity import GRAVITY, intensities, measures, of_study, scaled
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
 
 STEP = 0.1
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels.excitation.record import Records
-from sweep import Config, ConfigError, load, resume, run
-from sweep.cli import main
-from sweep.excitation.records import Recorded
-from sweep.execution.record_bank import bind_records
-from sweep.execution.shard import solve_points
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.sweep import Config, ConfigError, load, resume, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.excitation.records import Recorded
+from tribosweep.sweep.execution.record_bank import bind_records
+from tribosweep.sweep.execution.shard import solve_points
 
 Captured = pytest.CaptureFixture[str]
 STUDY = '[time]\nend = 2.0\n[excitation]\nrecords = "quake.csv"\n'

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sweep.excitation.response_spectrum import response_spectrum
+from tribosweep.sweep.excitation.response_spectrum import response_spectrum
 
 FINE = 1e-6  # how much too small a peak may be found
 

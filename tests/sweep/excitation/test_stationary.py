@@ -20,18 +20,18 @@ import pytest
 from scipy import signal, stats
 from scipy.integrate import quad
 
-from sweep import ConfigError, load, resume, run
-from sweep.analysis.regime_map import read_map, theory_of
-from sweep.analysis.sensitivity import derivatives
-from sweep.cli import main
-from sweep.design.designs import most_draws
-from sweep.excitation.spectrum import Spectrum
-from sweep.excitation.stationary import Stationary
-from sweep.execution.parquet import read_facts
-from sweep.execution.record_bank import bind_records
-from sweep.io import sealed_parquet
-from sweep.study.shard_size import MOST_BANK
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import ConfigError, load, resume, run
+from tribosweep.sweep.analysis.regime_map import read_map, theory_of
+from tribosweep.sweep.analysis.sensitivity import derivatives
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.designs import most_draws
+from tribosweep.sweep.excitation.spectrum import Spectrum
+from tribosweep.sweep.excitation.stationary import Stationary
+from tribosweep.sweep.execution.parquet import read_facts
+from tribosweep.sweep.execution.record_bank import bind_records
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.study.shard_size import MOST_BANK
 
 Captured = pytest.CaptureFixture[str]
 HILL = Spectrum(np.array([0.5, 2.0, 6.0, 15.0]), np.array([0.01, 0.3, 0.3, 0.02]))
@@ -119,7 +119,7 @@ def test_ramps_let_a_draw_grow_and_die_away() -> None:
 def test_a_draw_is_the_same_in_every_process_and_shard() -> None:
     made = Stationary(HILL, 20.0, 0.01, 5)
     code = (
-        "import numpy as np; from sweep.excitation.spectrum import Spectrum; from sweep.excitation.stationary import Stationary;"
+        "import numpy as np; from tribosweep.sweep.excitation.spectrum import Spectrum; from tribosweep.sweep.excitation.stationary import Stationary;"
         "s = Spectrum(np.array([0.5, 2.0, 6.0, 15.0]), np.array([0.01, 0.3, 0.3, 0.02]));"
         "print(Stationary(s, 20.0, 0.01, 5).draw(123456789).tobytes().hex())"
     )

@@ -26,14 +26,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep import ConfigError
-from sweep.analysis.regime_map import RegimeMap
-from sweep.analysis.run_state import state_of
-from sweep.cli import main
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io import sealed_parquet, system
-from sweep.plots import regime_map
 from tests.sweep.execution.scenarios import (
     CALLS,
     COMMANDS,
@@ -47,6 +39,14 @@ from tests.sweep.execution.scenarios import (
     results,
     rows_of,
 )
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.regime_map import RegimeMap
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io import sealed_parquet, system
+from tribosweep.sweep.plots import regime_map
 
 LOST, DOUBLED, FALSE, LEFT = "lost", "doubled", "false", "left"  # rows lost or doubled, false marks or sayings, other remains at the end
 KINDS = (LOST, DOUBLED, FALSE, LEFT)

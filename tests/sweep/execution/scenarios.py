@@ -11,32 +11,32 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sweep import ConfigError, load
-from sweep.analysis.branching import analysis as following
-from sweep.analysis.branching import results as branching
-from sweep.analysis.branching.load import Branching
-from sweep.analysis.calibration import analysis
-from sweep.analysis.calibration.fitting import CONVERGED, Fits
-from sweep.analysis.calibration.load import Calibration
-from sweep.analysis.calibration.optima import Optimum, starts_of
-from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
-from sweep.analysis.calibration.system import FitPoint, System
-from sweep.analysis.calibration.uncertainty import Profile, knowledge
-from sweep.analysis.optimisation import analysis as searches
-from sweep.analysis.optimisation.evaluation import Functions
-from sweep.analysis.optimisation.front import FrontPoint
-from sweep.analysis.optimisation.load import Optimisation
-from sweep.analysis.optimisation.optimality import Conditions
-from sweep.analysis.optimisation.optimality import Optimum as Best
-from sweep.analysis.optimisation.results import OptimisationResult
-from sweep.analysis.optimisation.searching import Scales, Visit
-from sweep.cli import main
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.io import sealed_parquet
-from sweep.io.toml import to_toml
-from sweep.report import traces
 from tests.sweep.conftest import FakeKernels, install_fake, install_small_pieces, install_small_shards
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.branching import analysis as following
+from tribosweep.sweep.analysis.branching import results as branching
+from tribosweep.sweep.analysis.branching.load import Branching
+from tribosweep.sweep.analysis.calibration import analysis
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, Fits
+from tribosweep.sweep.analysis.calibration.load import Calibration
+from tribosweep.sweep.analysis.calibration.optima import Optimum, starts_of
+from tribosweep.sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
+from tribosweep.sweep.analysis.calibration.system import FitPoint, System
+from tribosweep.sweep.analysis.calibration.uncertainty import Profile, knowledge
+from tribosweep.sweep.analysis.optimisation import analysis as searches
+from tribosweep.sweep.analysis.optimisation.evaluation import Functions
+from tribosweep.sweep.analysis.optimisation.front import FrontPoint
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
+from tribosweep.sweep.analysis.optimisation.optimality import Conditions
+from tribosweep.sweep.analysis.optimisation.optimality import Optimum as Best
+from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Visit
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.report import traces
 
 COMPUTING = ("run", "extend", "resume", "repair", "boundary", "convergence", "subset", "sample")  # they write rows
 OF_A_RUN = ("report", "map", "show", "sensitivity")  # they leave the rows of a run as they are
@@ -252,7 +252,7 @@ def fake_trace(*_: object, **__: object) -> tuple[dict[str, np.ndarray], float]:
 
 def install(patch: pytest.MonkeyPatch) -> FakeKernels:
     """Put stand-ins in the place of all that computes; nothing imports JAX then. Shards have ten points, written as six and four."""
-    from kernels.runtime import program_cache
+    from tribosweep.kernels.runtime import program_cache
 
     fake = install_fake(patch)
     fake.words_by_value = True
@@ -269,7 +269,7 @@ def install(patch: pytest.MonkeyPatch) -> FakeKernels:
 
 def install_regimes(patch: pytest.MonkeyPatch, fake: FakeKernels) -> None:
     """Let the regime change along a circle, and the wear power depend on the step, as adaptive designs need."""
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     solve: Any = fake.solve
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from sweep import load, run
-from sweep.execution.directory import RunDirectory
-from sweep.execution.lock import holders
-from sweep.execution.shard_check import inspect_run
 from tests.sweep.execution.processes import assert_same_bits, read, shards, start, wait_for_shards, write_study
+from tribosweep.sweep import load, run
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.lock import holders
+from tribosweep.sweep.execution.shard_check import inspect_run
 
 QUICK = """
 [output]

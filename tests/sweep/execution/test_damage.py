@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from sweep import ConfigError, load, run
-from sweep.analysis.run_state import state_of
-from sweep.cli import main
-from sweep.execution import job
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.execution.integrity import check_run
 from tests.sweep.conftest import FakeKernels
 from tests.sweep.execution.scenarios import SAMPLE, install, plane
+from tribosweep.sweep import ConfigError, load, run
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution import job
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.integrity import check_run
 
 STUDY: dict[str, Any] = {"study": {"name": "grid"}, "sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 45}}}}
 Captured = pytest.CaptureFixture[str]

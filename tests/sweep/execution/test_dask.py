@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from sweep import run
-from sweep.execution.directory import RunDirectory
 from tests.sweep.execution.processes import ROOT, assert_same_bits, children, read, shards, start, wait_for_shards, write_study
+from tribosweep.sweep import run
+from tribosweep.sweep.execution.directory import RunDirectory
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 DEATH = """
 import os, signal, time
 from pathlib import Path
-import sweep.execution.shard as shard
+import tribosweep.sweep.execution.shard as shard
 
 real, notes = getattr(shard, "real", shard.compute_piece), Path({notes!r})  # Dask loads this twice
 
@@ -234,7 +234,7 @@ def test_a_shard_that_kills_every_worker_is_named_and_all_others_are_written(tmp
 
 def test_a_run_ends_when_its_last_worker_has_been_away_for_too_long(tmp_path: Path) -> None:
     study, out = write_study(tmp_path / "study.toml", 1_500, 64), tmp_path / "out"
-    impatient = "import sweep.execution.dask_executor as executor; executor.PATIENCE = 5.0"
+    impatient = "import tribosweep.sweep.execution.dask_executor as executor; executor.PATIENCE = 5.0"
     with started(tmp_path) as cluster:
         worker = cluster.work("--no-nanny", body=SLOW)
         with start("run", study, "--out", out, "--executor", "dask", "--scheduler", cluster.address, before=impatient) as process:

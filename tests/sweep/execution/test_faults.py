@@ -17,13 +17,6 @@ from typing import Any
 
 import pytest
 
-from sweep import ConfigError
-from sweep.analysis.run_state import state_of
-from sweep.cli import main
-from sweep.execution.dataset import Dataset
-from sweep.execution.directory import RunDirectory
-from sweep.execution.integrity import check_run
-from sweep.io import system
 from tests.sweep.execution.scenarios import (
     CALLS,
     COMMANDS,
@@ -38,6 +31,13 @@ from tests.sweep.execution.scenarios import (
     results,
     rows_of,
 )
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.execution.integrity import check_run
+from tribosweep.sweep.io import system
 
 FAULTS = ("kill", "power", "EIO", "ENOSPC", "half a write and kill", "half a write and ENOSPC")
 Undo = Callable[[], object]
@@ -50,7 +50,7 @@ class Killed(BaseException):
 
 @dataclass
 class Faults:
-    """Stands in for `sweep.io.system`, with a fault at one call.
+    """Stands in for `tribosweep.sweep.io.system`, with a fault at one call.
 
     Attributes:
         at, kind: number of the call and the fault there. count: number of calls so far. dead: whether the process was killed.

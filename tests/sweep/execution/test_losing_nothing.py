@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sweep
-from sweep import ConfigError, Share, load, resume, run
-from sweep.cli import main
-from sweep.execution import lock
 from tests.sweep.conftest import FakeKernels
+from tribosweep import sweep
+from tribosweep.sweep import ConfigError, Share, load, resume, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution import lock
 
 ROOT = Path(__file__).parents[3]
 STUDY: dict[str, Any] = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 45}}}}
@@ -161,7 +161,7 @@ def test_a_run_of_a_newer_schema_is_refused_with_both_versions(fake: FakeKernels
 # Two writers, and parts
 
 
-HOLDER = "import sys, time; from pathlib import Path; from sweep.execution.lock import hold; from sweep.execution.job_share import Share\n"
+HOLDER = "import sys, time; from pathlib import Path; from tribosweep.sweep.execution.lock import hold; from tribosweep.sweep.execution.job_share import Share\n"
 HOLDER += (
     "with hold(Path(sys.argv[1]), Share.parse(sys.argv[2]) if len(sys.argv) > 2 else None):\n print('held', flush=True); time.sleep(60)"
 )

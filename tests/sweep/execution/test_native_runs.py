@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.runtime import native_library
-from sweep import load, resume, run
-from sweep.cli import main
-from sweep.execution import dask_versions
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.runtime import native_library
+from tribosweep.sweep import load, resume, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution import dask_versions
 
 STUDY: dict[str, Any] = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 25}}}}
 PLAIN = {"jax": "0", "device": "none", "dtype": "float64"}
@@ -26,7 +26,7 @@ Captured = pytest.CaptureFixture[str]
 def test_a_run_that_goes_on_otherwise_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, before: dict[str, str], after: dict[str, str], capsys: Captured
 ) -> None:
-    from kernels.runtime import jax_setup
+    from tribosweep.kernels.runtime import jax_setup
 
     monkeypatch.setattr(jax_setup, "describe", lambda: before)
     run(load(STUDY), tmp_path / "run")

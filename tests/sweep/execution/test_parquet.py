@@ -15,11 +15,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import Run, run
-from sweep.execution import parquet
-from sweep.io import atomic, sealed_parquet, system
-from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
+from tribosweep.sweep import Run, run
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.io import atomic, sealed_parquet, system
+from tribosweep.sweep.study.load import load
 
 STUDY = {
     "parameters": {"m": 2.0},
@@ -83,7 +83,7 @@ def test_a_number_that_is_none_is_null_to_every_reader(fake: FakeKernels, tmp_pa
     """What an event that did not happen leaves must not pass a filter, nor enter a mean, as NaN does in polars and DuckDB."""
     import polars as pl
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     def without_events(*asked: Any, **more: Any) -> Any:
         found = fake.solve(*asked, **more)

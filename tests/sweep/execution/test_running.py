@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, load, resume, run
-from sweep.analysis.run_state import state_of
-from sweep.cli import main
-from sweep.execution import directory as run_directory
-from sweep.execution import job, parquet
-from sweep.execution.dataset import Dataset
-from sweep.io import system
 from tests.sweep.conftest import FakeKernels, install_small_pieces
+from tribosweep.sweep import ConfigError, load, resume, run
+from tribosweep.sweep.analysis.run_state import state_of
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution import directory as run_directory
+from tribosweep.sweep.execution import job, parquet
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.io import system
 
 STUDY = {"sweep": {"axes": {"a0": {"from": 1.0, "to": 2.0, "count": 25}}}}
 pytestmark = pytest.mark.usefixtures("small_shards")

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.models.status import Status
-from sweep import ConfigError, Share, load, run
-from sweep.analysis.event_log import parameters_of, read_study
-from sweep.analysis.regime_map import read_map
-from sweep.cli import main
-from sweep.design.points import Points
-from sweep.study import load as loading
-from sweep.study.capabilities import EVENTS
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import ConfigError, Share, load, run
+from tribosweep.sweep.analysis.event_log import parameters_of, read_study
+from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.points import Points
+from tribosweep.sweep.study import load as loading
+from tribosweep.sweep.study.capabilities import EVENTS
 
 Captured = pytest.CaptureFixture[str]
 NAN = np.nan
@@ -193,8 +193,8 @@ def test_tables_of_a_file_that_is_read_in_pieces_are_as_wide_as_the_widest(tmp_p
 
 def read_axes(path: Path) -> Any:
     """The axes of a file of points."""
-    from kernels.models import BUCKLING_WALL
-    from sweep.study import point_table as tables
+    from tribosweep.kernels.models import BUCKLING_WALL
+    from tribosweep.sweep.study import point_table as tables
 
     problems: list[Any] = []
     axes = tables.read_points(path, BUCKLING_WALL, "exact", "sweep.file", problems)
@@ -275,7 +275,7 @@ def test_remarks_are_no_failures_in_shards_lists_and_exit_statuses(
         solution.status[:] = np.where(v0 == 2.0, Status.BEYOND_TABLE, np.where(v0 == 3.0, Status.TOO_MANY_EVENTS, Status.OK))
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve)
     axes = {"v0": [1.0] * 9 + [2.0], "post_set": SETS[:1], "post_stiffness": STIFFNESSES[:1]}
@@ -311,7 +311,7 @@ def test_failed_rows_show_their_tables_as_csv_has_them(
         solution.status[:] = Status.TOO_MANY_EVENTS
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve)
     assert run(study(ZIP), tmp_path / "a").failed == 2

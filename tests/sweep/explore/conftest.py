@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sweep.api import run
-from sweep.execution.directory import RunDirectory
-from sweep.explore.page import facts_of
-from sweep.explore.rows import Rows
-from sweep.explore.server import Answers, Server
+from tribosweep.sweep.api import run
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.explore.page import facts_of
+from tribosweep.sweep.explore.rows import Rows
+from tribosweep.sweep.explore.server import Answers, Server
 
 STUDY: dict[str, Any] = {
     "study": {"name": "small", "scheme": "exact"},

@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from sweep.explore.bins import MOST, NONE, Bins, bins_of
+from tribosweep.sweep.explore.bins import MOST, NONE, Bins, bins_of
 
 
 def codes(bins: Bins, values: list[float | None]) -> list[int]:

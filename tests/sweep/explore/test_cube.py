@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep.explore import cube
-from sweep.explore.rows import Rows, View
-from sweep.io.errors import ConfigError
 from tests.sweep.explore.conftest import SmallRun
+from tribosweep.sweep.explore import cube
+from tribosweep.sweep.explore.rows import Rows, View
+from tribosweep.sweep.io.errors import ConfigError
 
 NAMES, FEWER = ("a0", "mu", "wear_power", "regime"), ("mu", "wear_power", "regime")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sweep.explore import rows as module
 from tests.sweep.explore.conftest import SmallRun, serving
 from tests.sweep.report.browser import PHONE, Browser, open_browser
+from tribosweep.sweep.explore import rows as module
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sweep.explore import rows as module
-from sweep.explore.columns import NUMBER, Column
-from sweep.explore.rows import RefusedError, Rows, View
-from sweep.io.errors import ConfigError
 from tests.sweep.explore.conftest import SmallRun
+from tribosweep.sweep.explore import rows as module
+from tribosweep.sweep.explore.columns import NUMBER, Column
+from tribosweep.sweep.explore.rows import RefusedError, Rows, View
+from tribosweep.sweep.io.errors import ConfigError
 
 NAMES = ("a0", "mu", "wear_power", "regime")
 

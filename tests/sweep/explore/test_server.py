@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sweep.analysis.event_log import read_study
-from sweep.analysis.time_trace import trace_of
-from sweep.cli import main
 from tests.sweep.explore.conftest import SmallRun, serving
+from tribosweep.sweep.analysis.event_log import read_study
+from tribosweep.sweep.analysis.time_trace import trace_of
+from tribosweep.sweep.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sweep.cli import main
-from sweep.explore import still
 from tests.sweep.explore.conftest import SmallRun
 from tests.sweep.report.browser import open_browser
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.explore import still
 
 
 def test_a_page_to_pass_on_counts_as_pandas_does(small: SmallRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli.shared import shortage
-from sweep.io import atomic, system
-from sweep.io.atomic import create_temporary, write_together, write_whole
+from tribosweep.sweep.cli.shared import shortage
+from tribosweep.sweep.io import atomic, system
+from tribosweep.sweep.io.atomic import create_temporary, write_together, write_whole
 
 LEFT = ".tribosweep-0123456789abcdef.tmp"
 OLD, NEW = {"a": b"old a", "b": b"old b", "c": b"old c"}, {"a": b"new a", "b": b"new b"}

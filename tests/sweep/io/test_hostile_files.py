@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sweep.cli import main
-from sweep.io.errors import Findings, Problem, shorten
-from sweep.io.text import visible, visible_json
-from sweep.io.toml import parse_toml, text
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.errors import Findings, Problem, shorten
+from tribosweep.sweep.io.text import visible, visible_json
+from tribosweep.sweep.io.toml import parse_toml, text
 
 Captured = pytest.CaptureFixture[str]
 SOON = 10.0  # s of processor time

@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 
-from sweep import load
-from sweep.analysis.calibration import load as calibrations
 from tests.sweep.mutants import ODD, POINTS, RECORD, tell
+from tribosweep.sweep import load
+from tribosweep.sweep.analysis.calibration import load as calibrations
 
 CASES = 34  # for each of twelve kinds of files
 Table = dict[str, list[Any]]
@@ -574,7 +574,9 @@ def check(user: str, ending: str, case: int, folder: Path) -> int:
     (folder / f"odd.{ending}").write_bytes(data)
     study = folder / "study.toml"
     study.write_text(text.replace("FILE", f"odd.{ending}"), encoding="utf-8")
-    with mock.patch("sweep.analysis.calibration.analysis.carry_out", side_effect=typer.Exit):  # the data are read, and nothing is fitted
+    with mock.patch(
+        "tribosweep.sweep.analysis.calibration.analysis.carry_out", side_effect=typer.Exit
+    ):  # the data are read, and nothing is fitted
         status, _, told = tell([*(["calibrate"] if "[calibration]" in text else ["run", "--dry-run"]), str(study)])
     assert status in (0, 2), told
     if status == 2:

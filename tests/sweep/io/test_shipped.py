@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import sweep
-from sweep.io import shipped
 from tests.sweep.execution.processes import python
+from tribosweep import sweep
+from tribosweep.sweep.io import shipped
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,5 +49,7 @@ def test_an_installation_without_a_checkout_has_them_in_the_package(tmp_path: Pa
     for package in ("sweep", "kernels"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "configs", tmp_path / "sweep" / "configs")
-    code = "import sweep; from sweep.io import shipped; print(shipped.folder(), sweep.load('quake').design.count)"
+    code = (
+        "from tribosweep import sweep; from tribosweep.sweep.io import shipped; print(shipped.folder(), sweep.load('quake').design.count)"
+    )
     assert python(code, tmp_path, PYTHONPATH=str(tmp_path)) == [str(tmp_path / "sweep" / "configs"), "42"]

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sweep
-from kernels.models import MODELS, supports
-from kernels.models.quantity import Quantity
-from sweep.analysis import spectra
-from sweep.analysis.calibration.sources import is_value
-from sweep.io.columns import Wanted, read_columns
-from sweep.io.errors import ConfigError, Problem
-from sweep.io.units import in_unit
-from sweep.study import random_excitation, response_spectra, signals
+from tribosweep import sweep
+from tribosweep.kernels.models import MODELS, supports
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis import spectra
+from tribosweep.sweep.analysis.calibration.sources import is_value
+from tribosweep.sweep.io.columns import Wanted, read_columns
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.units import in_unit
+from tribosweep.sweep.study import random_excitation, response_spectra, signals
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from kernels.models import STOP
-from kernels.models.quantity import by_name
-from kernels.reference.closed_forms import damped_impact
-from sweep import ConfigError, run
-from sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations, read_bifurcation
-from sweep.cli import main
-from sweep.execution.parquet import schema
-from sweep.plots.bifurcation import MARKERS, fill, kinds_of, style_of
-from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models import STOP
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.reference.closed_forms import damped_impact
+from tribosweep.sweep import ConfigError, run
+from tribosweep.sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations, read_bifurcation
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.parquet import schema
+from tribosweep.sweep.plots.bifurcation import MARKERS, fill, kinds_of, style_of
+from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
 A0 = {"from": 0.0, "to": 29.0, "count": 30}

@@ -13,17 +13,17 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
-from sweep import ConfigError, run
-from sweep.analysis.map_areas import FAILED, MISSING
-from sweep.analysis.map_places import nearest_rows
-from sweep.analysis.palette import RAMPS, mixed, ramps_of
-from sweep.analysis.regime_map import read_map, rounding_of, theory_of
-from sweep.analysis.theory import friction_ratio, no_stops
-from sweep.cli import main
-from sweep.io import sealed_parquet
-from sweep.plots.regime_map import fill, title
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.reference.closed_forms import ETA_STAR, den_hartog_limit
+from tribosweep.sweep import ConfigError, run
+from tribosweep.sweep.analysis.map_areas import FAILED, MISSING
+from tribosweep.sweep.analysis.map_places import nearest_rows
+from tribosweep.sweep.analysis.palette import RAMPS, mixed, ramps_of
+from tribosweep.sweep.analysis.regime_map import read_map, rounding_of, theory_of
+from tribosweep.sweep.analysis.theory import friction_ratio, no_stops
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.plots.regime_map import fill, title
 
 A0 = {"from": 1.0, "to": 10.0, "count": 6}
 MU = {"from": 0.1, "to": 1.0, "count": 5}
@@ -262,7 +262,7 @@ def test_a_column_of_nothing_but_nan_is_refused(fake: FakeKernels, tmp_path: Pat
         solution.observables["drift"][:] = np.nan
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", nowhere)
     directory = run(GRID, tmp_path / "a").directory

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from sweep import ConfigError, run
-from sweep.analysis.group_map import CHANCE, Statistic, read_groups
-from sweep.analysis.regime_map import read_map, theory_of
-from sweep.analysis.run_notes import notes_on
-from sweep.cli import main
-from sweep.report.content import read_content
 from tests.sweep.conftest import FakeKernels, FakeSolution
+from tribosweep.sweep import ConfigError, run
+from tribosweep.sweep.analysis.group_map import CHANCE, Statistic, read_groups
+from tribosweep.sweep.analysis.regime_map import read_map, theory_of
+from tribosweep.sweep.analysis.run_notes import notes_on
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.report.content import read_content
 
 Captured = pytest.CaptureFixture[str]
 SECTIONS: dict[str, Any] = {
@@ -52,7 +52,7 @@ def solver(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
                 found[q.name] = of.get(support, of["stop"]).copy()
         return FakeSolution(found, np.zeros(count, np.int8), 0.0, 0.0)
 
-    monkeypatch.setattr(sys.modules["kernels.batch.solve"], "solve", solve)
+    monkeypatch.setattr(sys.modules["tribosweep.kernels.batch.solve"], "solve", solve)
     return fake
 
 

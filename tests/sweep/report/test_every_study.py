@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from kernels.models import MODELS, Model
-from kernels.models.status import Status
-from sweep import run
-from sweep.cli import main
-from sweep.design.designs import DESIGNS
-from sweep.design.sensitivity import SAMPLERS
-from sweep.design.subset_simulation import SUBSET
-from sweep.report.content import read_content
 from tests.sweep.conftest import FakeKernels, FakeSolution
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.designs import DESIGNS
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.design.subset_simulation import SUBSET
+from tribosweep.sweep.report.content import read_content
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 OTHERS = {"branches", "calibration", "optimise"}  # sections of studies that are not run
@@ -34,7 +34,7 @@ def solve_smoothly(
     model: Model, scheme: str, columns: Mapping[str, Any], absent: Mapping[str, np.ndarray], count: int, window: str | None = None, *_: Any,
     asked: Any = None, **__: Any,
 ) -> FakeSolution:  # fmt: skip
-    """Stand in for `kernels.batch.solve` as kernels answer: a number that rises with every parameter, words that follow it, no regime
+    """Stand in for `tribosweep.kernels.batch.solve` as kernels answer: a number that rises with every parameter, words that follow it, no regime
     without friction, and one row in nine that fails.
     """
     row = np.ones(count)
@@ -60,7 +60,7 @@ def solve_smoothly(
 @pytest.fixture
 def smooth(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results that look like those of a model, computed at once."""
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", solve_smoothly)
 

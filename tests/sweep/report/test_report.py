@@ -17,19 +17,19 @@ import pyarrow as pa
 import pytest
 from matplotlib.image import imread
 
-from sweep import ConfigError, run
-from sweep.analysis.map_areas import FAILED, codes
-from sweep.cli import main
-from sweep.report import columns as report_columns
-from sweep.report import content as report_content
-from sweep.report.columns import MOST_FINE
-from sweep.report.content import read_content
-from sweep.report.labels import html_label
-from sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
-from sweep.report.traces import last_part, together, trace_together
-from sweep.study.load import load
 from tests.sweep.conftest import FakeKernels
 from tests.sweep.report.browser import PHONE, Browser, open_browser
+from tribosweep.sweep import ConfigError, run
+from tribosweep.sweep.analysis.map_areas import FAILED, codes
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.report import columns as report_columns
+from tribosweep.sweep.report import content as report_content
+from tribosweep.sweep.report.columns import MOST_FINE
+from tribosweep.sweep.report.content import read_content
+from tribosweep.sweep.report.labels import html_label
+from tribosweep.sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
+from tribosweep.sweep.report.traces import last_part, together, trace_together
+from tribosweep.sweep.study.load import load
 
 A0 = {"from": 1.0, "to": 10.0, "count": 12}
 MU = {"from": 0.02, "to": 0.8, "count": 9, "spacing": "log"}
@@ -370,7 +370,7 @@ def test_a_column_of_nothing_but_nan_is_refused_where_it_is_asked_for(
             solution.observables[name][:] = np.nan
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", nowhere)
     directory = run({"sweep": {"axes": {"a0": A0, "mu": MU}}}, tmp_path / "a").directory
@@ -401,7 +401,7 @@ class NoPlotly:
 
 
 def test_labels_are_written_for_a_page() -> None:
-    from kernels.models import BUCKLING_WALL, RUBBING_MASS
+    from tribosweep.kernels.models import BUCKLING_WALL, RUBBING_MASS
 
     model = load(ROD).model
     own = (*model.parameters, *model.observables)

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from sweep import run
-from sweep.cli import main
-from sweep.report import groups, signals
-from sweep.report.content import read_content
-from sweep.report.packing import COARSE, FINE
 from tests.sweep.conftest import FakeKernels, fake_signals
 from tests.sweep.report.browser import Browser, open_browser
 from tests.sweep.report.test_report import unpack
+from tribosweep.sweep import run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.report import groups, signals
+from tribosweep.sweep.report.content import read_content
+from tribosweep.sweep.report.packing import COARSE, FINE
 
 DRAWS: dict[str, Any] = {
     "study": {"name": "draws"},
@@ -75,7 +75,7 @@ def test_quantiles_and_chances_are_those_of_the_rows(fake: FakeKernels, tmp_path
 
 
 def test_the_line_of_a_chance_is_where_it_passes_the_level(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sweep.analysis.group_numbers import Interval
+    from tribosweep.sweep.analysis.group_numbers import Interval
 
     def along(rows: Any, of: Any, event: Any, _areas: Any) -> tuple[str, Interval]:  # a chance that is a0 / 4
         first = np.unique(of.of, return_index=True)[1]
@@ -140,9 +140,9 @@ def rising(model: Any, _scheme: str, asked: Any, columns: Any, _absent: Any, sta
 
 @pytest.fixture
 def rattle(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    import kernels.batch.sampled
+    import tribosweep.kernels.batch.sampled
 
-    monkeypatch.setattr(kernels.batch.sampled, "signals", rising)
+    monkeypatch.setattr(tribosweep.kernels.batch.sampled, "signals", rising)
     assert fake_signals is not rising
     assert not fake.calls
     return run(SIGNALS, tmp_path / "rattle").directory

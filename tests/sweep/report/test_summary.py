@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep import ConfigError, open_run, run
-from sweep.cli import main
-from sweep.report import paper
-from sweep.report.content import read_content
 from tests.sweep.conftest import FakeKernels
 from tests.sweep.report.browser import open_browser
+from tribosweep.sweep import ConfigError, open_run, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.report import paper
+from tribosweep.sweep.report.content import read_content
 
 A0 = {"from": 1.0, "to": 10.0, "count": 6}
 MU = {"from": 0.1, "to": 1.0, "count": 5}

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep.cli import main
-from sweep.io.errors import ConfigError
-from sweep.structure.basis_files import read_basis, write_basis
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.structure.basis_files import read_basis, write_basis
 
 ROOT = Path(__file__).parents[3]
 TUBE = ROOT / "configs" / "beams" / "tube.toml"

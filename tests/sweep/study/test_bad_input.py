@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, load
-from sweep.cli import main
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.cli import main
 
 TABLE = '[sweep]\ndesign = "table"\nfile = "points.csv"\n'
 EULER = '[study]\nscheme = "euler"\n'

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sweep.cli import main
-from sweep.design.boundary import Boundary
-from sweep.study.load import load
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.boundary import Boundary
+from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
 AXES = "[sweep.axes]\na0 = { from = 1.0, to = 2.0, count = 3 }\nmu = { from = 0.1, to = 0.2, count = 3 }\n"

@@ -12,10 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from kernels.models import MODELS
-from sweep import ConfigError, Study, between, distribution, geomspace, integers, linspace, load, run
-from sweep.study.parameter_names import Parameters
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep import ConfigError, Study, between, distribution, geomspace, integers, linspace, load, run
+from tribosweep.sweep.study.parameter_names import Parameters
 
 FILE = """
 [study]

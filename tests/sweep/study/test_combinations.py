@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.models import MODELS
-from kernels.models.loads import PULSES
-from kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
-from kernels.models.schemes import SINGLE, STEADY
-from sweep import ConfigError, load
-from sweep.analysis.basins.rows import refused
-from sweep.analysis.branching.load import load as load_branches
-from sweep.analysis.calibration.load import load as load_calibration
-from sweep.analysis.event_log import events_of
-from sweep.analysis.optimisation.load import load as load_optimisation
-from sweep.analysis.sensitivity.analysis import check
-from sweep.analysis.sensitivity.results import SensitivityRequest
-from sweep.analysis.spectra import of_responses
-from sweep.analysis.time_trace import trace_of
-from sweep.cli.topics import listed_models
-from sweep.design.axis import DRAW, RECORD
-from sweep.structure.basis_files import write_basis
-from sweep.study import capabilities as uses
-from sweep.study.combinations import LOAD, SUPPORT, TIME, USES, Combination, combinations, example_of
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.loads import PULSES
+from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
+from tribosweep.kernels.models.schemes import SINGLE, STEADY
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.basins.rows import refused
+from tribosweep.sweep.analysis.branching.load import load as load_branches
+from tribosweep.sweep.analysis.calibration.load import load as load_calibration
+from tribosweep.sweep.analysis.event_log import events_of
+from tribosweep.sweep.analysis.optimisation.load import load as load_optimisation
+from tribosweep.sweep.analysis.sensitivity.analysis import check
+from tribosweep.sweep.analysis.sensitivity.results import SensitivityRequest
+from tribosweep.sweep.analysis.spectra import of_responses
+from tribosweep.sweep.analysis.time_trace import trace_of
+from tribosweep.sweep.cli.topics import listed_models
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.structure.basis_files import write_basis
+from tribosweep.sweep.study import capabilities as uses
+from tribosweep.sweep.study.combinations import LOAD, SUPPORT, TIME, USES, Combination, combinations, example_of
 
 STRUCTURES = {
     "body": {"supports": {SUPPORT: {"obstacle": "ring", "gap": 1e-3}}, "loads": {LOAD: {"channel": 0}}},

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels import simulate
-from kernels.excitation.record import Records
-from kernels.models import MODELS
-from kernels.models.quantity import Quantity
-from kernels.models.schemes import EXACT
-from kernels.models.status import RESULTS
-from sweep.design.axis import DRAW
-from sweep.study.combinations import SETTINGS, combinations, example_of
+from tribosweep.kernels import simulate
+from tribosweep.kernels.excitation.record import Records
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.design.axis import DRAW
+from tribosweep.sweep.study.combinations import SETTINGS, combinations, example_of
 
 RECORD = Records(2.0 * np.sin(0.2 * np.arange(200.0)), 0.01)
 LAWS = (

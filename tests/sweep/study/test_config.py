@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.models import MODELS
-from sweep import Config, ConfigError, load
-from sweep.design.axis import Continuous
-from sweep.design.latin_hypercube import LatinHypercube
-from sweep.design.sensitivity import SAMPLERS
-from sweep.study import shard_size
-from sweep.study.schema import Sweep
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep import Config, ConfigError, load
+from tribosweep.sweep.design.axis import Continuous
+from tribosweep.sweep.design.latin_hypercube import LatinHypercube
+from tribosweep.sweep.design.sensitivity import SAMPLERS
+from tribosweep.sweep.study import shard_size
+from tribosweep.sweep.study.schema import Sweep
 
 STUDY: dict[str, Any] = {
     "study": {"name": "both"},
@@ -184,7 +184,9 @@ def test_a_checked_study_passes_through_and_takes_no_overrides() -> None:
 
 
 def test_neither_jax_nor_pandas_is_imported_before_a_run() -> None:
-    code = "import sys, sweep.cli; sweep.load({'parameters': {'mu': 0.1}}); print({'jax', 'pandas', 'pyarrow'} & set(sys.modules))"
+    code = (
+        "import sys, tribosweep.sweep.cli; sweep.load({'parameters': {'mu': 0.1}}); print({'jax', 'pandas', 'pyarrow'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     assert done.stdout == "set()\n"
 

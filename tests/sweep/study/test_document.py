@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from kernels.models import MODELS
-from sweep import ConfigError, load
-from sweep.io.errors import Problem
-from sweep.study.schema import EXCITATION, OUTPUT, PARTS, STRUCTURE, Study, Sweep, Time
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.io.errors import Problem
+from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, STRUCTURE, Study, Sweep, Time
 
 SHAPES = {"study": Study, "time": Time, "sweep": Sweep, **OUTPUT, **EXCITATION, **STRUCTURE}
 KEYS = sorted(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kernels.models import RUBBING_MASS
-from sweep import load
-from sweep.analysis.event_log import events_of
-from sweep.analysis.theory import known_levels
-from sweep.io.errors import ConfigError
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.sweep import load
+from tribosweep.sweep.analysis.event_log import events_of
+from tribosweep.sweep.analysis.theory import known_levels
+from tribosweep.sweep.io.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.models import MODELS
-from kernels.models.quantity import by_name
-from sweep.design.joined import Joined, margin_of, outcome_of, singles, with_sign
-from sweep.io.errors import ConfigError
-from sweep.study.comparison import MOST_CHARACTERS, MOST_DEPTH, MOST_PARTS, read_expression
-from sweep.study.event import margin_in, named_in, outcome_in, read_events
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.design.joined import Joined, margin_of, outcome_of, singles, with_sign
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.study.comparison import MOST_CHARACTERS, MOST_DEPTH, MOST_PARTS, read_expression
+from tribosweep.sweep.study.event import margin_in, named_in, outcome_in, read_events
 
 WALLS = MODELS["two_walls"]
 GRAMMAR = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sweep import load
-from sweep.io.errors import ConfigError
+from tribosweep.sweep import load
+from tribosweep.sweep.io.errors import ConfigError
 
 STRUCTURE: dict[str, Any] = {"study": {"model": "body"}, "time": {"end": 1.0}, "structure": {"directions": "x"}}
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from kernels.models.beam import Beam
-from sweep import load
-from sweep.io.errors import ConfigError
-from sweep.structure.basis_files import write_basis
 from tests.sweep.mutants import ODD
+from tribosweep.kernels.models.beam import Beam
+from tribosweep.sweep import load
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.structure.basis_files import write_basis
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 KEYS = ("gap", "position", "basis", "frequency[0]", "angle", "other", "x.y", "gap[ring]", "record", "draw", "channel", "modes", "axes")

@@ -19,10 +19,10 @@ import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sweep import load
-from sweep.analysis.calibration import load as calibrations
-from sweep.cli import main
 from tests.sweep.mutants import FILES, ODD, document, places, tell, write_files
+from tribosweep.sweep import load
+from tribosweep.sweep.analysis.calibration import load as calibrations
+from tribosweep.sweep.cli import main
 
 BASES = (
     """
@@ -503,7 +503,9 @@ def check(command: str, text: str, folder: Path) -> None:
     """Check that a study is refused with sentences, or is the study that an independent reading of the file finds."""
     path = folder / "study.toml"
     path.write_bytes(text.encode(errors="surrogatepass"))
-    with mock.patch("sweep.analysis.calibration.analysis.carry_out", side_effect=typer.Exit):  # the data are read, and nothing is fitted
+    with mock.patch(
+        "tribosweep.sweep.analysis.calibration.analysis.carry_out", side_effect=typer.Exit
+    ):  # the data are read, and nothing is fitted
         status, out, told = tell([command, str(path), *(["--dry-run", "--json"] if command == "run" else [])])
     assert status in (0, 2), told
     assert {entry.name for entry in folder.iterdir()} == {*FILES, path.name}

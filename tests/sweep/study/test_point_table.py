@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sweep
+from tribosweep import sweep
 
 TABLE = '[study]\nmodel = "{model}"\n{more}[sweep]\ndesign = "table"\nfile = "{file}"\n'
 WALL = "[parameters]\nk_n = 1e3\n"  # f_crit = 1 N: it buckles at 1 mm

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-import sweep
-from kernels.models import MODELS, Model
-from kernels.models.schemes import EXACT
-from sweep.analysis.branching import load as branching
-from sweep.analysis.calibration import load as calibration
-from sweep.analysis.optimisation import load as optimisation
-from sweep.study import load as studies
-from sweep.study import rules
 from tests.kernels.batch.test_refusals import BASE, broken, cases
+from tribosweep import sweep
+from tribosweep.kernels.models import MODELS, Model
+from tribosweep.kernels.models.schemes import EXACT
+from tribosweep.sweep.analysis.branching import load as branching
+from tribosweep.sweep.analysis.calibration import load as calibration
+from tribosweep.sweep.analysis.optimisation import load as optimisation
+from tribosweep.sweep.study import load as studies
+from tribosweep.sweep.study import rules
 
 OF_TIME = ("end", "step", "largest_step", "smallest_step", "retries")  # keys of [time]
 WINDOW = ("window_start", "window_end")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sweep.execution import parquet
-from sweep.io.errors import ConfigError
-from sweep.study.load import load
+from tribosweep.sweep.execution import parquet
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.study.load import load
 
 BASE = {"study": {"model": "stop"}, "parameters": {"gap": 0.002, "k_n": 1e5, "a0": 3.0}, "time": {"end": 4.0}}
 GIVEN = {

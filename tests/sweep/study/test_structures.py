@@ -14,13 +14,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kernels.models import structure_stability
-from kernels.models.basis import Basis
-from kernels.models.beam import Beam
-from sweep import load
-from sweep.io.errors import ConfigError
-from sweep.structure.basis_files import write_basis
-from sweep.study.config import Config
+from tribosweep.kernels.models import structure_stability
+from tribosweep.kernels.models.basis import Basis
+from tribosweep.kernels.models.beam import Beam
+from tribosweep.sweep import load
+from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.structure.basis_files import write_basis
+from tribosweep.sweep.study.config import Config
 
 BASE: dict[str, Any] = {
     "study": {"name": "tube", "model": "structure", "scheme": "euler"},

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sweep import load
-from sweep.cli import main
-from sweep.design.subset_simulation import SubsetSimulation
+from tribosweep.sweep import load
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.subset_simulation import SubsetSimulation
 
 Captured = pytest.CaptureFixture[str]
 WALL = '[study]\nmodel = "buckling_wall"\n[parameters]\nk_n = 1.0\nf_post = 0.1\nk_post = 1.0\n'

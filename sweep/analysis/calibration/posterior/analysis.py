@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.calibration.fitting import FitStep
-from sweep.analysis.calibration.jumps import find_crossings
-from sweep.analysis.calibration.load import Calibration
-from sweep.analysis.calibration.parameters import Space
-from sweep.analysis.calibration.posterior import diagnostics, nuts, smc, smc_diagnostics
-from sweep.analysis.calibration.posterior.draws import Draws
-from sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from sweep.analysis.calibration.posterior.modes import modes_of, words
-from sweep.analysis.calibration.posterior.priors import Sampled
-from sweep.analysis.calibration.posterior.problem import Problem
-from sweep.analysis.calibration.posterior.smc_stages import StageFiles
-from sweep.analysis.calibration.results import CalibrationResult, digest
-from sweep.design.distributions import LOG_UNIFORM, UNIFORM
-from sweep.io.version import VERSION
+from tribosweep.sweep.analysis.calibration.fitting import FitStep
+from tribosweep.sweep.analysis.calibration.jumps import find_crossings
+from tribosweep.sweep.analysis.calibration.load import Calibration
+from tribosweep.sweep.analysis.calibration.parameters import Space
+from tribosweep.sweep.analysis.calibration.posterior import diagnostics, nuts, smc, smc_diagnostics
+from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
+from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
+from tribosweep.sweep.analysis.calibration.posterior.modes import modes_of, words
+from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFiles
+from tribosweep.sweep.analysis.calibration.results import CalibrationResult, digest
+from tribosweep.sweep.design.distributions import LOG_UNIFORM, UNIFORM
+from tribosweep.sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
 METHODS = {NUTS: "no-U-turn sampler", SMC: "tempered sequential Monte Carlo"}

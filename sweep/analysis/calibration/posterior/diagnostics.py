@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.draws import Draws
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 MOST_RHAT = 1.01
 LEAST_EFFECTIVE = 100  # of a chain

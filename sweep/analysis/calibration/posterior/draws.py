@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.priors import NOISE, PARAMETER
-from sweep.execution.stored import Line, Stored, load_json
-from sweep.io.errors import ConfigError, Problem, shorten
+from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, PARAMETER
+from tribosweep.sweep.execution.stored import Line, Stored, load_json
+from tribosweep.sweep.io.errors import ConfigError, Problem, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ def to_arrow(draws: Draws) -> pa.Table:
     """The table of draws."""
     import pyarrow as pa
 
-    from sweep.execution.parquet import described
+    from tribosweep.sweep.execution.parquet import described
 
     whole, number = pa.int64(), pa.float64()
     fields = [described(CHAIN, whole, "", "number of the chain"), described(DRAW, whole, "", "number of the draw in its chain")]
@@ -83,7 +83,7 @@ def to_arrow(draws: Draws) -> pa.Table:
 
 def to_bytes(draws: Draws) -> bytes:
     """The Parquet file of draws, with checksums."""
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     return sealed_parquet.to_bytes(to_arrow(draws))
 
@@ -94,7 +94,7 @@ def read(path: Path) -> Draws:
     Raises:
         ConfigError: there is no such file, it was changed since it was written, or it holds no draws of a posterior.
     """
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     file = path / POSTERIOR if path.is_dir() else path
     try:
@@ -115,7 +115,7 @@ def of_table(table: pa.Table, metadata: Mapping[bytes, bytes]) -> Draws:
     """The draws in a table; ValueError if it holds none, or none that this package has written."""
     import pyarrow as pa
 
-    from sweep.io import sealed_parquet
+    from tribosweep.sweep.io import sealed_parquet
 
     sampled = [one for one in table.schema if (one.metadata or {}).get(ROLE)]
     if b"posterior" not in metadata or not sampled or not {CHAIN, DRAW, LOG_DENSITY} <= set(table.column_names):

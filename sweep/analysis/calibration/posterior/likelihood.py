@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.models.status import RESULTS
-from sweep.analysis.calibration.system import Part, System, runner_of
-from sweep.analysis.derivative_blocks import compiled_values, in_blocks
+from tribosweep.kernels.models.status import RESULTS
+from tribosweep.sweep.analysis.calibration.system import Part, System, runner_of
+from tribosweep.sweep.analysis.derivative_blocks import compiled_values, in_blocks
 
 WIDTH = 64  # lanes of a block without derivatives
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.problem import Problem
-from sweep.io import errors
-from sweep.io.errors import ConfigError
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.io import errors
+from tribosweep.sweep.io.errors import ConfigError
 
 WAIT = 0.005  # s that a call of the engine waits for the other chains
 CANDIDATES = 256  # random points from which the chains start

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRIANGULAR, TRUNCATED, UNIFORM, log_normal_scale
+from tribosweep.sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRIANGULAR, TRUNCATED, UNIFORM, log_normal_scale
 
 PRIORS = (UNIFORM, LOG_UNIFORM, NORMAL, TRUNCATED, LOG_NORMAL, TRIANGULAR)  # the distributions of numbers
 ROOT_2_PI = 0.5 * math.log(2.0 * math.pi)

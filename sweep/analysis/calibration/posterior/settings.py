@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.calibration.posterior.nuts import NutsSettings
-from sweep.analysis.calibration.posterior.priors import NOISE, PRIORS, Sampled, from_bounds
-from sweep.design.distributions import LOG_NORMAL, NORMAL, Drawn
-from sweep.io.errors import Problem, advise, shorten
-from sweep.io.values import read_number
-from sweep.study.axis_distributions import read_law
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.calibration.posterior.nuts import NutsSettings
+from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, PRIORS, Sampled, from_bounds
+from tribosweep.sweep.design.distributions import LOG_NORMAL, NORMAL, Drawn
+from tribosweep.sweep.io.errors import Problem, advise, shorten
+from tribosweep.sweep.io.values import read_number
+from tribosweep.sweep.study.axis_distributions import read_law
 
 POSTERIOR_KEYS = {
     "chains": "number of independent chains; default 4",

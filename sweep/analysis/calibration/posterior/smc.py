@@ -27,7 +27,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.errors import ConfigError, Problem
 
 WANTED = 0.25  # part of the moves that is accepted
 ENOUGH = 3.0  # accepted moves of a particle in a stage, at least

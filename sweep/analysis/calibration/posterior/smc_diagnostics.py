@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.smc import MOST_SWEEPS, SmcResult
+from tribosweep.sweep.analysis.calibration.posterior.smc import MOST_SWEEPS, SmcResult
 
 DIFFERENT = 0.5  # standard deviation of the logarithms of the evidence of chains; above it their modes have other weights
 FEW = 0.5  # of the particles of a chain that are different

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from sweep.analysis.calibration.posterior.smc import SCALES, Particles, SmcSettings, Stage
-from sweep.execution.stored import Count, Finite, Stored, load_json
-from sweep.io.atomic import make_folders, write_whole
+from tribosweep.sweep.analysis.calibration.posterior.smc import SCALES, Particles, SmcSettings, Stage
+from tribosweep.sweep.execution.stored import Count, Finite, Stored, load_json
+from tribosweep.sweep.io.atomic import make_folders, write_whole
 
 FILES = "smc_chain_*.parquet"  # in a folder
 LOG_PRIOR, LOG_LIKELIHOOD, ANCESTOR = "log_prior", "log_likelihood", "ancestor"
@@ -62,7 +62,7 @@ class StageFiles:
         """The particles of a chain; None if it has no file, or one that is damaged or belongs to another problem: it begins anew."""
         import pyarrow as pa
 
-        from sweep.io import sealed_parquet
+        from tribosweep.sweep.io import sealed_parquet
 
         try:
             table = sealed_parquet.read(self.path(chain))
@@ -91,7 +91,7 @@ class StageFiles:
         """
         import pyarrow as pa
 
-        from sweep.io import sealed_parquet
+        from tribosweep.sweep.io import sealed_parquet
 
         columns = {f"coordinate_{place}": each for place, each in enumerate(particles.coordinates.T)}
         columns |= {LOG_PRIOR: particles.log_prior, LOG_LIKELIHOOD: particles.log_likelihood, ANCESTOR: particles.ancestors}

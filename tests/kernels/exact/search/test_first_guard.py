@@ -11,12 +11,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.contact.law import Guard
-from kernels.exact.search.first_guard import first_crossing
-from kernels.numerics.elementary import sincos
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor
 from tests.oracle.linear_motion import Motion as ExactMotion
+from tribosweep.kernels.contact.law import Guard
+from tribosweep.kernels.exact.search.first_guard import first_crossing
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor
 
 pytestmark = pytest.mark.slow  # a search compiles for seconds
 

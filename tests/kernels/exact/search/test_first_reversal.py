@@ -12,15 +12,15 @@ import mpmath
 import numpy as np
 import pytest
 
-from kernels.exact.search.first_reversal import first_reversal
-from kernels.exact.search.reversal import Guess
-from kernels.exact.search.roots import root_step
-from kernels.excitation.harmonic import wrap
-from kernels.numerics.elementary import sincos
-from kernels.segments.damped import Damped
-from kernels.segments.interface import Anchor
-from kernels.segments.undamped import Undamped
 from tests.oracle.linear_motion import Motion as ExactMotion
+from tribosweep.kernels.exact.search.first_reversal import first_reversal
+from tribosweep.kernels.exact.search.reversal import Guess
+from tribosweep.kernels.exact.search.roots import root_step
+from tribosweep.kernels.excitation.harmonic import wrap
+from tribosweep.kernels.numerics.elementary import sincos
+from tribosweep.kernels.segments.damped import Damped
+from tribosweep.kernels.segments.interface import Anchor
+from tribosweep.kernels.segments.undamped import Undamped
 
 pytestmark = pytest.mark.slow  # a search compiles for seconds
 

@@ -10,16 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import kernels
-from kernels.batch import solve as batch
-from kernels.batch.program_key import ProgramKey
-from kernels.batch.programs import program as program_of
-from kernels.exact import event_loop, rigid_loop
-from kernels.exact.oscillator import Kind, build, setup
-from kernels.exact.search import reversal_scan
-from kernels.models import RUBBING_MASS
-from kernels.models.contacts import PENALISED, RIGID
-from kernels.models.status import Status
+from tribosweep import kernels
+from tribosweep.kernels.batch import solve as batch
+from tribosweep.kernels.batch.program_key import ProgramKey
+from tribosweep.kernels.batch.programs import program as program_of
+from tribosweep.kernels.exact import event_loop, rigid_loop
+from tribosweep.kernels.exact.oscillator import Kind, build, setup
+from tribosweep.kernels.exact.search import reversal_scan
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.kernels.models.contacts import PENALISED, RIGID
+from tribosweep.kernels.models.status import Status
 
 
 def resolved(key: ProgramKey, **given: float) -> dict[str, jax.Array]:

@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 from scipy.linalg import expm
 
-import sweep
-from sweep.analysis.basins.rows import refused
-from sweep.cli import main
-from sweep.study.load import load
+from tribosweep import sweep
+from tribosweep.sweep.analysis.basins.rows import refused
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.study.load import load
 
 STOP = {"k": 1.0, "c": 0.1, "k_n": 100.0, "c_n": 0.2, "gap": 0.5, "omega": 1.7}
 AMPLITUDE = 1.0 / abs(1.0 - 1.7**2 + 0.1j * 1.7)  # of the linear response, over a0

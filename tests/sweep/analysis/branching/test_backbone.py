@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import sweep
-from sweep.analysis.branching import results
-from sweep.analysis.branching.load import load
-from sweep.api.branching import Branched
-from sweep.plots import branches as pictures
-from sweep.report.branches import read_branches
 from tests.oracle import stop_orbit
+from tribosweep import sweep
+from tribosweep.sweep.analysis.branching import results
+from tribosweep.sweep.analysis.branching.load import load
+from tribosweep.sweep.api.branching import Branched
+from tribosweep.sweep.plots import branches as pictures
+from tribosweep.sweep.report.branches import read_branches
 
 STOP = {"m": 1.0, "k": 1.0, "c": 0.05, "gap": 0.5, "a0": 0.1}
 STIFFNESS = (5.0, 20.0)

@@ -10,13 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import sweep
-from sweep.analysis.branching import analysis, results
-from sweep.analysis.branching.load import Branching, load
-from sweep.cli import main
-from sweep.execution.lock import hold
-from sweep.io import sealed_parquet
 from tests.sweep.execution.scenarios import PATHS, fake_blocks
+from tribosweep import sweep
+from tribosweep.sweep.analysis.branching import analysis, results
+from tribosweep.sweep.analysis.branching.load import Branching, load
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.lock import hold
+from tribosweep.sweep.io import sealed_parquet
 
 STUDY: dict[str, Any] = {
     "study": {"name": "slides"},

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-import sweep
-from kernels.branches.events import GRAZING
-from kernels.branches.problem import TESTS
-from kernels.models import MODELS
-from kernels.models.quantity import by_name
-from sweep.analysis.branching import results
-from sweep.analysis.branching.load import load
-from sweep.io import shipped
-from sweep.report.branches import in_label
+from tribosweep import sweep
+from tribosweep.kernels.branches.events import GRAZING
+from tribosweep.kernels.branches.problem import TESTS
+from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analysis.branching import results
+from tribosweep.sweep.analysis.branching.load import load
+from tribosweep.sweep.io import shipped
+from tribosweep.sweep.report.branches import in_label
 
 NAMES = [name for name in shipped.names() if name.startswith("branches_")]
 ALONG = {"mu": {"from": 0.1, "to": 0.5}}

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-import sweep
 import tribosweep
-from sweep.analysis.branching import analysis, results
-from sweep.analysis.branching.load import load
-from sweep.cli import main
 from tests.oracle import stop_orbit
 from tests.sweep.report.browser import open_browser
+from tribosweep import sweep
+from tribosweep.sweep.analysis.branching import analysis, results
+from tribosweep.sweep.analysis.branching.load import load
+from tribosweep.sweep.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]  # a study of branches takes a minute
 

@@ -15,20 +15,20 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import optimize, stats
 
-import sweep
-from kernels import simulate
-from kernels.models import RUBBING_MASS
-from sweep.analysis.calibration import analysis, fitting, load, results
-from sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
-from sweep.analysis.calibration.jumps import find_crossings
-from sweep.analysis.calibration.optima import optima_of, starts_of
-from sweep.analysis.calibration.parameters import Free, Prior, Space
-from sweep.analysis.calibration.system import FitPoint, System
-from sweep.analysis.calibration.uncertainty import knowledge, profiles
-from sweep.cli import main
-from sweep.cli.calibration import optimum_cells
-from sweep.design.distributions import log_normal_scale
-from sweep.plots.calibration import draw_landscapes
+from tribosweep import sweep
+from tribosweep.kernels import simulate
+from tribosweep.kernels.models import RUBBING_MASS
+from tribosweep.sweep.analysis.calibration import analysis, fitting, load, results
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
+from tribosweep.sweep.analysis.calibration.jumps import find_crossings
+from tribosweep.sweep.analysis.calibration.optima import optima_of, starts_of
+from tribosweep.sweep.analysis.calibration.parameters import Free, Prior, Space
+from tribosweep.sweep.analysis.calibration.system import FitPoint, System
+from tribosweep.sweep.analysis.calibration.uncertainty import knowledge, profiles
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.calibration import optimum_cells
+from tribosweep.sweep.design.distributions import log_normal_scale
+from tribosweep.sweep.plots.calibration import draw_landscapes
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))
 TWO = Space([Free("k_t", K_T, None, 0.1, 10.0, True, 1.0), Free("x0", X0, None, -1.0, 3.0, False, 0.0)])
@@ -275,7 +275,7 @@ def test_the_command_leaves_tables_pictures_and_a_study_that_runs(tmp_path: Path
     study = sliding(tmp_path, noise=0.01)
     toml = tmp_path / "slides.toml"
     config = load.load(study)
-    from sweep.io.toml import to_toml
+    from tribosweep.sweep.io.toml import to_toml
 
     document = {key: value for key, value in config.config.document.items() if key != "sweep"}
     toml.write_text(to_toml({**document, "calibration": config.section}))

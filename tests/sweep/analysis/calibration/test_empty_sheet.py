@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sweep.analysis.calibration.sheet import read_sheet
-from sweep.io.errors import Problem
+from tribosweep.sweep.analysis.calibration.sheet import read_sheet
+from tribosweep.sweep.io.errors import Problem
 
 
 @pytest.mark.parametrize(

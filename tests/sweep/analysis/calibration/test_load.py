@@ -17,15 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sweep import ConfigError, load
-from sweep.analysis import derivative_blocks
-from sweep.analysis.calibration import load as reading
-from sweep.analysis.calibration import system as system_module
-from sweep.analysis.calibration.analysis import check
-from sweep.analysis.calibration.results import CalibrationRequest
-from sweep.analysis.calibration.sheet import stated_in
-from sweep.analysis.calibration.system import System
-from sweep.cli import main
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis import derivative_blocks
+from tribosweep.sweep.analysis.calibration import load as reading
+from tribosweep.sweep.analysis.calibration import system as system_module
+from tribosweep.sweep.analysis.calibration.analysis import check
+from tribosweep.sweep.analysis.calibration.results import CalibrationRequest
+from tribosweep.sweep.analysis.calibration.sheet import stated_in
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
 STUDY: dict[str, Any] = {
@@ -347,15 +347,15 @@ def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
 @pytest.mark.slow
 def test_reading_a_calibration_starts_neither_jax_nor_optimistix() -> None:
     code = (
-        "import sys; import sweep.analysis.calibration.analysis, sweep.cli.calibration, sweep.plots.calibration; "
-        f"from sweep.analysis.calibration.load import load; load('{CONFIGS}/calibrate_wall.toml'); "
+        "import sys; import tribosweep.sweep.analysis.calibration.analysis, tribosweep.sweep.cli.calibration, tribosweep.sweep.plots.calibration; "
+        f"from tribosweep.sweep.analysis.calibration.load import load; load('{CONFIGS}/calibrate_wall.toml'); "
         "assert not {'jax', 'optimistix', 'matplotlib'} & set(sys.modules), [m for m in sys.modules if m in ('jax', 'optimistix')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=CONFIGS.parent, timeout=60)
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sweep.analysis.calibration import fitting
+    from tribosweep.sweep.analysis.calibration import fitting
 
     monkeypatch.setitem(sys.modules, "optimistix", None)
     solver: Callable[[], Any] = fitting.solver.__wrapped__

@@ -14,13 +14,13 @@ import pytest
 from scipy import optimize
 from scipy.ndimage import minimum_filter
 
-import kernels
-from sweep import ConfigError
-from sweep.analysis.calibration import load as reading
-from sweep.analysis.calibration.analysis import carry_out
-from sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
-from sweep.cli import main
-from sweep.cli.calibration import print_result
+from tribosweep import kernels
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.calibration import load as reading
+from tribosweep.sweep.analysis.calibration.analysis import carry_out
+from tribosweep.sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.calibration import print_result
 
 CONFIGS = Path(__file__).parents[4] / "configs"
 

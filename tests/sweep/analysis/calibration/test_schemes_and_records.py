@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import sweep
-from sweep import ConfigError
-from sweep.analysis.calibration import load as reading
-from sweep.analysis.calibration.analysis import carry_out
-from sweep.analysis.calibration.results import CalibrationResult
-from sweep.analysis.calibration.system import System
 from tests.oracle.presliding import integrate
+from tribosweep import sweep
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.calibration import load as reading
+from tribosweep.sweep.analysis.calibration.analysis import carry_out
+from tribosweep.sweep.analysis.calibration.results import CalibrationResult
+from tribosweep.sweep.analysis.calibration.system import System
 
 BRISTLES = {"mu": 0.12, "bristle_stiffness": 2e4, "viscous_friction": 0.6}
 OSCILLATOR = {"m": 1.0, "k": 400.0, "bristle_damping": 60.0, "a0": 8.0, "omega": 25.0}

@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from sweep import ConfigError
-from sweep import load as load_study
-from sweep.analysis.calibration import load as reading
-from sweep.analysis.calibration.fitting import CONVERGED, fit
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import knowledge
-from sweep.cli import main
 from tests.oracle.impact_forces import measured
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep import load as load_study
+from tribosweep.sweep.analysis.calibration import load as reading
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, fit
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
 BODY, RING = {"m": 0.5, "k": 3e4, "c": 3.0}, {"gap": 1e-3, "k_n": 5e5, "c_n": 30.0, "mu": 0.3, "k_t": 5e5, "c_t": 200.0}

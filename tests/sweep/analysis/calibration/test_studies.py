@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.fitting import CONVERGED, fit
-from sweep.analysis.calibration.optima import optima_of
-from sweep.analysis.calibration.system import System
-from sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, fit
+from tribosweep.sweep.analysis.calibration.optima import optima_of
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 CONFIGS = Path(__file__).parents[4] / "configs"

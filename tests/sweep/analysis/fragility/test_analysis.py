@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binomtest
 
-import sweep
-from sweep import ConfigError
-from sweep.analysis.fragility import results
-from sweep.analysis.fragility.analysis import FragilityRequest, FragilityResult, analyse
+from tribosweep import sweep
+from tribosweep.sweep import ConfigError
+from tribosweep.sweep.analysis.fragility import results
+from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, FragilityResult, analyse
 
 pytestmark = pytest.mark.slow  # its programs take half a minute to compile
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sweep.analysis.fragility.clusters import interval_of_clusters
-from sweep.study.event import share_interval
+from tribosweep.sweep.analysis.fragility.clusters import interval_of_clusters
+from tribosweep.sweep.study.event import share_interval
 
 REPLICATES, RECORDS, EACH, LEVEL = 600, 24, 4, 0.9
 

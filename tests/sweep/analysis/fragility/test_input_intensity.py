@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sweep
-from sweep import ConfigError, load
-from sweep.analysis.fragility.analysis import FragilityRequest, FragilityResult, analyse
 from tests.sweep.conftest import FakeKernels
+from tribosweep import sweep
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, FragilityResult, analyse
 
 SCALES = [0.25, 0.5, 1.0, 2.0]
 STEP = 0.01

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sweep.analysis.fragility.cloud import Cloud, regress
-from sweep.analysis.fragility.goodness import misfit
-from sweep.analysis.fragility.intervals import by_bootstrap, by_delta, by_profile
-from sweep.analysis.fragility.lognormal import Capacities, NoMaximumError, fit, rows_of
+from tribosweep.sweep.analysis.fragility.cloud import Cloud, regress
+from tribosweep.sweep.analysis.fragility.goodness import misfit
+from tribosweep.sweep.analysis.fragility.intervals import by_bootstrap, by_delta, by_profile
+from tribosweep.sweep.analysis.fragility.lognormal import Capacities, NoMaximumError, fit, rows_of
 
 THETA, BETA = 1.3, 0.4
 REPLICATES = 200

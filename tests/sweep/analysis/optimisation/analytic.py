@@ -9,11 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from kernels.models.quantity import Quantity
-from sweep.analysis.calibration.parameters import Free, Space
-from sweep.analysis.optimisation.evaluation import Functions, Rows
-from sweep.analysis.optimisation.functions import VALUE, WORST, Constraint, Measure, Objective
-from sweep.analysis.optimisation.load import SLSQP, Optimisation
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.calibration.parameters import Free, Space
+from tribosweep.sweep.analysis.optimisation.evaluation import Functions, Rows
+from tribosweep.sweep.analysis.optimisation.functions import VALUE, WORST, Constraint, Measure, Objective
+from tribosweep.sweep.analysis.optimisation.load import SLSQP, Optimisation
 
 Function = Callable[[Any], Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.models import MODELS
-from sweep.analysis.optimisation.functions import CHANCE, MEAN, QUANTILE, VALUE, WORST, Measure, read_constraint, read_measure
+from tribosweep.kernels.models import MODELS
+from tribosweep.sweep.analysis.optimisation.functions import CHANCE, MEAN, QUANTILE, VALUE, WORST, Measure, read_constraint, read_measure
 
 STOP = MODELS["stop"]
 RNG = np.random.default_rng(1)

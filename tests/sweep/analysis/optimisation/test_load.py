@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import sweep
-from sweep.analysis.optimisation.load import EVOLUTION, SLSQP, load
-from sweep.io import shipped
+from tribosweep import sweep
+from tribosweep.sweep.analysis.optimisation.load import EVOLUTION, SLSQP, load
+from tribosweep.sweep.io import shipped
 
 NAMES = [name for name in shipped.names() if name.startswith("optimise_")]
 GOAL: dict[str, Any] = {"minimise": "wear_power", "variables": {"mu": {"from": 0.1, "to": 0.5}}}

@@ -12,8 +12,8 @@ import pytest
 from matplotlib.image import imread
 
 import tribosweep as ts
-from sweep.cli import main
-from sweep.io.toml import to_toml
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.io.toml import to_toml
 
 Captured = pytest.CaptureFixture[str]
 G, LIMIT = 9.81, 0.8

@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sweep.analysis.optimisation import analysis
-from sweep.analysis.optimisation.evaluation import Functions
-from sweep.analysis.optimisation.functions import Constraint
-from sweep.analysis.optimisation.results import OptimisationResult, limits
-from sweep.analysis.optimisation.searching import Scales, Task, visit_of
-from sweep.cli.optimisation import print_result
 from tests.sweep.analysis.optimisation.analytic import measure, problem
+from tribosweep.sweep.analysis.optimisation import analysis
+from tribosweep.sweep.analysis.optimisation.evaluation import Functions
+from tribosweep.sweep.analysis.optimisation.functions import Constraint
+from tribosweep.sweep.analysis.optimisation.results import OptimisationResult, limits
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, visit_of
+from tribosweep.sweep.cli.optimisation import print_result
 
 Solve = Callable[..., OptimisationResult]
 

@@ -23,17 +23,17 @@ from SALib.sample import sobol as sobol_sampler
 from SALib.test_functions import Ishigami
 from scipy.stats import binom, gamma, qmc
 
-from kernels.models.status import Status
-from sweep import ConfigError, load
-from sweep.analysis.sensitivity.analysis import analyse, of_few_values
-from sweep.analysis.sensitivity.indices import rbd_fast
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
-from sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
-from sweep.api import run
-from sweep.cli import main
-from sweep.design.sobol import BITS
-from sweep.study.event import Comparison
 from tests.sweep.conftest import FakeKernels, FakeSolution
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse, of_few_values
+from tribosweep.sweep.analysis.sensitivity.indices import rbd_fast
+from tribosweep.sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
+from tribosweep.sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
+from tribosweep.sweep.api import run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.sobol import BITS
+from tribosweep.sweep.study.event import Comparison
 
 PI = math.pi
 NAMES = ("x0", "v0", "load")
@@ -49,7 +49,7 @@ class FakeIshigami(FakeKernels):
     constant = False
 
     def solve(self, model: Any, scheme: str, columns: Any, absent: Any, count: int, window: Any = None, *_: Any, **__: Any) -> FakeSolution:
-        """Stand in for `kernels.batch.solve`."""
+        """Stand in for `tribosweep.kernels.batch.solve`."""
         self.calls.append(count)
         values = model.resolve(columns, absent)
         x = np.stack([np.broadcast_to(values[name], count) for name in NAMES], axis=1)
@@ -69,7 +69,7 @@ def ishigami(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeIshigami
     """Stands in for the physics."""
     stand_in = FakeIshigami()
 
-    monkeypatch.setattr(sys.modules["kernels.batch.solve"], "solve", stand_in.solve)
+    monkeypatch.setattr(sys.modules["tribosweep.kernels.batch.solve"], "solve", stand_in.solve)
     return stand_in
 
 

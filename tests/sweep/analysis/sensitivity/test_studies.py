@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from SALib.analyze import dgsm as salib_dgsm
 
-from kernels import simulate
-from kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear_power
-from sweep import ConfigError, load
-from sweep.analysis.sensitivity.analysis import analyse
-from sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
-from sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
-from sweep.api import run
+from tribosweep.kernels import simulate
+from tribosweep.kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear_power
+from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse
+from tribosweep.sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
+from tribosweep.sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
+from tribosweep.sweep.api import run
 
 NODES = 24
 CONFIGS = Path(__file__).parents[4] / "configs"
@@ -140,7 +140,7 @@ def test_derivatives_go_through_distributions_and_scaled_tables(monkeypatch: pyt
         value = params["v0"] ** 2 * (params["post_stiffness"] ** 2).sum() * params["f_post"]
         return {"plastic_set": value, "status": 0}
 
-    import kernels
+    from tribosweep import kernels
 
     monkeypatch.setattr(kernels, "simulate", product_of)
     raw = load(CONFIGS / "sensitivity_shock.toml").document
@@ -158,9 +158,9 @@ def test_derivatives_go_through_distributions_and_scaled_tables(monkeypatch: pyt
 SCRIPT = """
 import sys
 from pathlib import Path
-from sweep import load, run
-from sweep.analysis.sensitivity.analysis import analyse
-from sweep.analysis.sensitivity.results import SensitivityRequest, write
+from tribosweep.sweep import load, run
+from tribosweep.sweep.analysis.sensitivity.analysis import analyse
+from tribosweep.sweep.analysis.sensitivity.results import SensitivityRequest, write
 config = load(sys.argv[1], [f"output.shard_points={sys.argv[3]}"])
 run(config, sys.argv[2])
 write(analyse(Path(sys.argv[2]), config, SensitivityRequest(sizes=True)), Path(sys.argv[2]))

@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernels.models.status import Status
-from kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
-from sweep import Run, load, resume, run
-from sweep.cli import main
-from sweep.execution.adaptive import boundary_tracing
-from sweep.execution.adaptive.bisection import Brackets
-from sweep.execution.adaptive.boundary_table import read_boundaries
-from sweep.execution.adaptive.boundary_tracing import empty_history
-from sweep.execution.shard import compute_piece_of
 from tests.sweep.conftest import FakeKernels, install_small_pieces
+from tribosweep.kernels.models.status import Status
+from tribosweep.kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
+from tribosweep.sweep import Run, load, resume, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.adaptive import boundary_tracing
+from tribosweep.sweep.execution.adaptive.bisection import Brackets
+from tribosweep.sweep.execution.adaptive.boundary_table import read_boundaries
+from tribosweep.sweep.execution.adaptive.boundary_tracing import empty_history
+from tribosweep.sweep.execution.shard import compute_piece_of
 
 Captured = pytest.CaptureFixture[str]
 Field = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -51,7 +51,7 @@ def fields(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> dict[str, Fiel
                 solution.observables[name] = np.where(failed, -1 if word else np.nan, field(x, y)).astype(np.int8 if word else np.float64)
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", compute)
     return given

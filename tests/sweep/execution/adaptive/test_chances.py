@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sweep import ConfigError, load, resume, run
-from sweep.analysis.group_map import CHANCE, Statistic, read_groups
-from sweep.analysis.map_places import shades_between
-from sweep.cli import main
-from sweep.design.draws import Draws, uniform
-from sweep.design.grid import Grid
-from sweep.execution.adaptive.chances import classify
-from sweep.execution.adaptive.quadtree import FAILED
-from sweep.execution.dataset import Dataset
+from tribosweep.sweep import ConfigError, load, resume, run
+from tribosweep.sweep.analysis.group_map import CHANCE, Statistic, read_groups
+from tribosweep.sweep.analysis.map_places import shades_between
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.draws import Draws, uniform
+from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.execution.adaptive.chances import classify
+from tribosweep.sweep.execution.adaptive.quadtree import FAILED
+from tribosweep.sweep.execution.dataset import Dataset
 
 SPREAD, CHANCE_SOUGHT = 0.2, 0.1  # of f_crit, whose mean is 1; chance on the line
 
@@ -168,7 +168,7 @@ def test_shades_between_scattered_rows_are_linear_within_an_area(tmp_path: Path)
         "axes": {"v0": {"from": 0.5, "to": 1.5, "count": 5}, "f_crit": {"from": 0.7, "to": 1.4, "count": 5}},
     }  # fmt: skip
     found = run(document, tmp_path / "run")
-    from sweep.analysis.regime_map import read_map
+    from tribosweep.sweep.analysis.regime_map import read_map
 
     drawn = read_map(tmp_path / "run", color="peak_force")
     x, y = np.linspace(0.55, 1.0, 30), np.full(30, 1.3)

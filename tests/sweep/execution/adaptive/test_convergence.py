@@ -12,13 +12,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.models.schemes import MOST_STEPS, SCHEMES
-from kernels.models.status import Status
-from sweep import Run, load, run
-from sweep.cli import main
-from sweep.design.refinement import refined_by
-from sweep.execution.adaptive.richardson import LimitEstimate, agree, estimate
 from tests.sweep.conftest import FakeKernels
+from tribosweep.kernels.models.schemes import MOST_STEPS, SCHEMES
+from tribosweep.kernels.models.status import Status
+from tribosweep.sweep import Run, load, run
+from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.refinement import refined_by
+from tribosweep.sweep.execution.adaptive.richardson import LimitEstimate, agree, estimate
 
 EULER = {"scheme": "euler"}
 PARAMETERS = {"k_t": 9e6}
@@ -47,7 +47,7 @@ def law(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch) -> FakeKernels:
         solution.observables["accepted_steps"][:] = np.where(failed | ~np.isfinite(steps), np.nan, np.floor(steps))
         return solution
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", power)
     return fake
@@ -255,7 +255,7 @@ def test_a_point_that_fails_at_once_has_nothing_but_its_status(law: FakeKernels,
 
 
 def test_the_table_compares_with_exact_at_the_same_parameters(law: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     asked: list[tuple[str, set[str]]] = []
     solve = batch.solve
@@ -264,7 +264,7 @@ def test_the_table_compares_with_exact_at_the_same_parameters(law: FakeKernels, 
         asked.append((scheme, {"k_t", "c_t", "step"} & {*columns, *absent}))
         return solve(model, scheme, columns, absent, *rest, **others)
 
-    from kernels.batch import solve as batch
+    from tribosweep.kernels.batch import solve as batch
 
     monkeypatch.setattr(batch, "solve", listen)
     finished = run(study({"k_t": [9e5, 9e6], "c_t": ["default", 1.0]}, parameters={"a0": 1.0}), tmp_path / "a")

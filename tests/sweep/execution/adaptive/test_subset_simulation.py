@@ -15,11 +15,11 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-import sweep
-from sweep.analysis.rare_event import Estimate, at_last, estimate_of
-from sweep.design.axis import Continuous, Whole
-from sweep.design.subset_simulation import LimitState, SubsetSimulation
-from sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, Climb, next_domain
+from tribosweep import sweep
+from tribosweep.sweep.analysis.rare_event import Estimate, at_last, estimate_of
+from tribosweep.sweep.design.axis import Continuous, Whole
+from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
+from tribosweep.sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, Climb, next_domain
 
 Function = Callable[[np.ndarray], np.ndarray]
 AXES = tuple(Continuous(name, 0.0, 1.0, logarithmic=False) for name in ("a", "b", "c"))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sweep.analysis.calibration.posterior.priors import Sampled
-from sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
 
 MEANS, SPREADS = np.array([1.0, -2.0]), np.array([2.0, 3.0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sweep.analysis.calibration.posterior.modes import groups_of, modes_of, words
+from tribosweep.sweep.analysis.calibration.posterior.modes import groups_of, modes_of, words
 
 
 def test_modes_and_their_parts_are_found() -> None:

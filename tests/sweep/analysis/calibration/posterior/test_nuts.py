@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sweep.analysis.calibration.posterior import nuts
-from sweep.io.errors import ConfigError
 from tests.sweep.analysis.calibration.posterior.linear_gaussian import line
+from tribosweep.sweep.analysis.calibration.posterior import nuts
+from tribosweep.sweep.io.errors import ConfigError
 
 SETTINGS = nuts.NutsSettings(chains=4, warmup=200, draws=500, seed=3)
 

@@ -9,13 +9,13 @@ import pytest
 import typer
 from scipy import stats
 
-import sweep
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.posterior import analysis as posterior
-from sweep.analysis.calibration.posterior import diagnostics, draws
-from sweep.cli import calibration, main
-from sweep.cli.shared import BAD_CONFIG, TERMINATED, Terminated
-from sweep.io.errors import ConfigError
+from tribosweep import sweep
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.posterior import analysis as posterior
+from tribosweep.sweep.analysis.calibration.posterior import diagnostics, draws
+from tribosweep.sweep.cli import calibration, main
+from tribosweep.sweep.cli.shared import BAD_CONFIG, TERMINATED, Terminated
+from tribosweep.sweep.io.errors import ConfigError
 
 FEW = ["calibration.starts=2", "calibration.posterior.draws=250", "calibration.posterior.warmup=100", "calibration.posterior.chains=2"]
 # those of ArviZ 0.23.4
@@ -146,7 +146,7 @@ def test_sampling_that_is_ended_says_whether_it_goes_on(method, stages, said, tm
 @pytest.mark.parametrize(("package", "method"), [("nutpie", "nuts"), ("arviz", "smc")])
 def test_a_missing_package_is_told_before_the_fits(package, method, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr("sweep.analysis.calibration.analysis.carry_out", lambda *_: pytest.fail("fits were made"))
+    monkeypatch.setattr("tribosweep.sweep.analysis.calibration.analysis.carry_out", lambda *_: pytest.fail("fits were made"))
     assert main(["calibrate", "calibrate_loop", "--out", str(tmp_path / "out"), "--posterior", method]) == BAD_CONFIG
     assert f"{package}, which is not installed: pip install 'tribosweep[posterior]'" in capsys.readouterr().err
     with pytest.raises(ConfigError, match=f"{package}, which is not installed"):

@@ -5,15 +5,15 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import integrate, stats
 
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.posterior import draws
-from sweep.analysis.calibration.posterior.analysis import notes_on_prior
-from sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
-from sweep.analysis.calibration.posterior.problem import Problem
-from sweep.analysis.calibration.system import System
-from sweep.io.errors import ConfigError
 from tests.sweep.analysis.calibration.posterior.linear_gaussian import line
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.posterior import draws
+from tribosweep.sweep.analysis.calibration.posterior.analysis import notes_on_prior
+from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
+from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.io.errors import ConfigError
 
 LAWS = [
     ("uniform", {"from": 0.5, "to": 3.0}, stats.uniform(0.5, 2.5)),

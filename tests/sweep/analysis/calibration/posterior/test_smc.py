@@ -17,11 +17,11 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from sweep.analysis.calibration.posterior import smc, smc_diagnostics
-from sweep.analysis.calibration.posterior.smc import SmcSettings, sample
-from sweep.analysis.calibration.posterior.smc_stages import StageFiles
-from sweep.io import sealed_parquet
-from sweep.io.errors import ConfigError
+from tribosweep.sweep.analysis.calibration.posterior import smc, smc_diagnostics
+from tribosweep.sweep.analysis.calibration.posterior.smc import SmcSettings, sample
+from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFiles
+from tribosweep.sweep.io import sealed_parquet
+from tribosweep.sweep.io.errors import ConfigError
 
 
 class Normal:

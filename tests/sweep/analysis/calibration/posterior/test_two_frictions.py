@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import kernels
-import sweep
-from sweep.analysis.calibration import load
-from sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
-from sweep.analysis.calibration.posterior.problem import Problem
-from sweep.analysis.calibration.posterior.smc import SmcSettings, sample
-from sweep.analysis.calibration.system import System
-from sweep.cli import main
+from tribosweep import kernels, sweep
+from tribosweep.sweep.analysis.calibration import load
+from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
+from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
+from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.analysis.calibration.posterior.smc import SmcSettings, sample
+from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.cli import main
 
 CONFIG = Path(__file__).parents[5] / "configs" / "calibrate_power.toml"
 BETWEEN = 0.35  # of the two frictions
