@@ -533,7 +533,7 @@ def report(every: Mapping[str, tuple[Found, Found]], plan: Plan, about: Sequence
 
 def platform_of_jax() -> str:
     """The platform that JAX chooses here, found out by a process of its own."""
-    code = "import kernels, jax; print(jax.default_backend())"
+    code = "import tribosweep, jax; print(jax.default_backend())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     return done.stdout.split()[-1]
 

@@ -1,6 +1,6 @@
 """The cost of derivatives: `python benchmarks/derivatives.py` compares a value with its five derivatives to the value alone.
 
-Every row runs SDND104's 12 s on masses in all three regimes: in blocks of lanes, as studies do, and in one block, as `kernels.simulate`
+Every row runs SDND104's 12 s on masses in all three regimes: in blocks of lanes, as studies do, and in one block, as `tribosweep.simulate`
 does. The parameters are a0, mu_s, mu_d, omega and phase. The derivatives are those of every observable. Compile time is separate. Run
 times are medians of passes taken in turn, on one core.
 """

@@ -41,8 +41,8 @@ def main() -> None:
     """Print the table."""
     print("| | median [s] | fastest [s] |\n|---|---|---|")
     for name, code in (
-        ("`import sweep`", "from tribosweep import sweep"),
-        ("`import kernels`", "from tribosweep import kernels"),
+        ("`tribosweep.sweep`", "from tribosweep import sweep"),
+        ("`tribosweep.kernels`", "from tribosweep import kernels"),
         ("nothing", "pass"),
     ):
         row(name, [seconds(["-c", code]) for _ in range(PASSES)])

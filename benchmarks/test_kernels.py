@@ -68,7 +68,7 @@ def test_oscillators(benchmark: Any, model: str, scheme: str, precision: str, co
 @pytest.mark.parametrize("what", ["value", "value and five derivatives"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_derivatives(benchmark: Any, kind: str, what: str) -> None:
-    """Time 4096 masses by `kernels.simulate`, on one core."""
+    """Time 4096 masses by `tribosweep.simulate`, on one core."""
     width, constants = KINDS[kind]
     program, rows = programs(constants, width)[what != "value"], plane(4096)
     benchmark.pedantic(seconds, args=(program, rows), rounds=ROUNDS, warmup_rounds=1)

@@ -49,9 +49,10 @@ _STARTS_JAX = {
 def __getattr__(name: str) -> Any:
     """Import the functions that start JAX on first use: reading a configuration does not need them."""
     if name not in _STARTS_JAX:
-        raise AttributeError(f"module 'kernels' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _STARTS_JAX[name]
-    return getattr(importlib.import_module(f"kernels.{module}"), name) if module else importlib.import_module(f"kernels.{name}")
+    home = importlib.import_module(f"{__name__}.{module or name}")
+    return getattr(home, name) if module else home
 
 
 def __dir__() -> list[str]:

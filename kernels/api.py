@@ -1,4 +1,4 @@
-"""One oscillator or arrays of them from Python: `kernels.simulate`, differentiable in every float parameter."""
+"""One oscillator or arrays of them from Python: `tribosweep.simulate`, differentiable in every float parameter."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def simulate(
     """Run one oscillator, or as many as the parameters' common shape has.
 
     Args:
-        model: name of a model (`kernels.MODELS`), or the model of a structure (`tribosweep.kernels.models.structures.Structure.model`).
+        model: name of a model (`tribosweep.MODELS`), or the model of a structure (`tribosweep.kernels.models.structures.Structure.model`).
         params: parameter name -> float or array, SI units. Shapes broadcast together; a table has one axis more, the last, padded with
             NaN. Omitted names take their documented default. A word of `tribosweep list parameters` may be given as a text or its code.
         scheme: name of a scheme of the model. "exact" runs rigid friction if k_t is omitted, else penalised friction.
@@ -82,11 +82,11 @@ def simulate(
             or blocks or statistics of a steady window, or multipliers of another; with `throw` rows without results, of which the
             message names the first.
 
-    Meant for one oscillator, for fits and for derivatives; `sweep.run` is faster for many. One program runs all rows of a call, a simpler
-    one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a study). Only
-    rows of rigid friction whose damping is so strong that their free motion decays at once run in a slower program of their own (c / m
-    above 1e4 omega, and above 100 sqrt(k / m)), unless m, c, k, omega or end is traced: then all rows run in the faster program, where
-    such rows may have more events than the bound.
+    Meant for one oscillator, for fits and for derivatives; `tribosweep.run` is faster for many. One program runs all rows of a call, a
+    simpler one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a
+    study). Only rows of rigid friction whose damping is so strong that their free motion decays at once run in a slower program of their
+    own (c / m above 1e4 omega, and above 100 sqrt(k / m)), unless m, c, k, omega or end is traced: then all rows run in the faster
+    program, where such rows may have more events than the bound.
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
     any order; with rigid friction, second derivatives of `max_slip_speed` leave out how the instant of the peak moves. Derivatives of a
@@ -139,7 +139,7 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
 
     Returns:
         Observable name -> array as `simulate` returns it, and x [m], v [m/s], friction_force [N] (on the mass) and wall_force [N], with
-        the values of `kernels.trace` at that time. Forces may jump at events: derivatives are valid between events.
+        the values of `tribosweep.trace` at that time. Forces may jump at events: derivatives are valid between events.
 
     Raises:
         KeyError: unknown model or parameter.

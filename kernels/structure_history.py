@@ -55,7 +55,7 @@ def trace(
     """Motion and forces of one structure over its run.
 
     Args:
-        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`). params: see `kernels.simulate`; single numbers.
+        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`). params: see `tribosweep.simulate`; single numbers.
         scheme: a time scheme. rows: about how many instants are returned, evenly among the steps; 0 for every step.
         records: what the parameter `record` numbers.
         within: the times [s] from which and up to which instants are returned; the first is at or before the one, the last at or after
@@ -68,7 +68,7 @@ def trace(
         steps.
 
     Raises:
-        KeyError, TypeError: see `kernels.simulate`. ValueError: the same, more than one structure, or a run that fails.
+        KeyError, TypeError: see `tribosweep.simulate`. ValueError: the same, more than one structure, or a run that fails.
     """
     key, own, shared = _resolve(model, params, scheme, records)
     return _shown(_history(key, scheme, own | shared, _Wanted(rows, *within)))

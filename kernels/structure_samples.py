@@ -35,14 +35,14 @@ def samples(
     """Motion and forces of one structure or oscillator at given times, and its observables.
 
     Args:
-        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`) or of `kernels.MODELS`, of one body.
-        params: see `kernels.simulate`; single numbers.
+        model: of a structure (`tribosweep.kernels.models.structures.Structure.model`) or of `tribosweep.MODELS`, of one body.
+        params: see `tribosweep.simulate`; single numbers.
         times: (n,) [s], ascending, within the run. scheme: a time scheme. records: what the parameter `record` numbers.
 
     Returns:
-        The names of `tribosweep.kernels.models.structure_columns.sampled`, or of an oscillator x, v, a, friction_force and wall_force, (n,) each,
+        The names of `models.structure_columns.sampled`, or of an oscillator x, v, a, friction_force and wall_force, (n,) each,
         linear between the ends of steps; every observable of a run that does not need further parameters, and `status`, as
-        `kernels.simulate` returns them. A run that fails has NaN.
+        `tribosweep.simulate` returns them. A run that fails has NaN.
 
     Raises:
         KeyError: unknown scheme or parameter. TypeError: `params` is no mapping. ValueError: scheme exact or two bodies, values that are no

@@ -71,7 +71,7 @@ def event_log(model: str | Model, params: Mapping[str, Any], most: int = event_l
     """The events of one oscillator in order of time, with the start as the first.
 
     Args:
-        model: name of a model (`kernels.MODELS`).
+        model: name of a model (`tribosweep.MODELS`).
         params: parameter name -> number (a table: its numbers), SI units; omitted names take their documented default.
         most: number of events after which the log may end (checked every CHUNK events); it also ends where time no longer advances.
         records: what the parameter `record` numbers.

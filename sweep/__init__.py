@@ -96,7 +96,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use; `import sweep` alone imports nothing but the version."""
+    """Import a public name at its first use; `import tribosweep.sweep` alone imports nothing but the version."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(HOMES[name]), name)

@@ -127,7 +127,7 @@ def by_batch(model: str, scheme: str, columns: dict[str, Any], count: int, **opt
 
 
 def by_call(function: str, *arguments: Any, derivative: str = "", **options: Any) -> Case:
-    """A case of `kernels.simulate` or its like, or of its derivative by a parameter."""
+    """A case of `tribosweep.simulate` or its like, or of its derivative by a parameter."""
 
     def run() -> dict[str, np.ndarray]:
         import jax

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -77,6 +79,29 @@ def test_the_version_stands_in_one_place() -> None:
         if path.name != "version.py" and f'"{VERSION}"' in path.read_text()
     ]
     assert not others
+
+
+def test_the_folders_of_the_package_are_links() -> None:
+    for name in ("kernels", "sweep"):
+        assert (ROOT / "tribosweep" / name).readlink() == Path("..", name)
+
+
+def test_nothing_imports_the_folders_past_the_package() -> None:
+    """From a checkout that would load a second copy."""
+    past = re.compile(
+        r"\bfrom +(kernels|sweep)(\.\w+)* +import\b|(?<!from tribosweep )\bimport +(kernels|sweep)(\.\w+)*( *$|[;,\"'`\\]| +as\b)",
+        re.MULTILINE,
+    )
+    files = [path for suffix in ("py", "md", "ipynb") for path in ROOT.rglob(f"*.{suffix}") if not {".venv", "build"} & {*path.parts}]
+    found = {str(path) for path in files if path.name not in ("CHANGELOG.md", Path(__file__).name) and past.search(path.read_text())}
+    assert found == set()
+
+
+def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "tribosweep", tmp_path / "tribosweep", ignore=shutil.ignore_patterns("kernels", "sweep", "__pycache__"))
+    (tmp_path / "tribosweep" / "kernels").write_text("../kernels")
+    done = subprocess.run([sys.executable, "-c", "import tribosweep"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "git config core.symlinks true" in done.stderr.splitlines()[-1]
 
 
 def test_every_package_with_code_is_in_the_wheel() -> None:

@@ -21,7 +21,14 @@ what needs them does, at its first use. The names are those of the packages `swe
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if (Path(__file__).parent / "kernels").is_file():
+    raise ImportError(
+        "this checkout has files where tribosweep/kernels and tribosweep/sweep are links: allow links (Windows: developer mode), then"
+        " `git config core.symlinks true` and `git checkout -- tribosweep`; or install a wheel, which needs none"
+    )
 
 from tribosweep import kernels as _kernels
 from tribosweep import sweep as _sweep

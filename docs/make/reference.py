@@ -292,7 +292,7 @@ def statuses_page() -> str:
     rows = [(str(int(each)), plain(each.sentence), "yes" if each in RESULTS else "no") for each in Status]
     text = (
         "# Statuses\n\n## Of a row { #rows }\n\nA batch never stops at a row. A row that fails keeps its place, its results are empty, and "
-        "the column `status` says why. `kernels.simulate` returns the code.\n"
+        "the column `status` says why. `tribosweep.simulate` returns the code.\n"
     )
     return "\n".join(
         [

@@ -220,7 +220,7 @@ def key_of(
     """The key of the one program that runs all rows of a call from Python. A traced parameter counts as neither 0 nor infinite.
 
     Args:
-        model, scheme, window: see `kernels.simulate`. asked, forces: see `ProgramKey`.
+        model, scheme, window: see `tribosweep.simulate`. asked, forces: see `ProgramKey`.
         params: the parameters of the call: numbers or arrays, traced or not.
     """
     if model.structure is not None:

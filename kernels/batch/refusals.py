@@ -20,7 +20,7 @@ def refused(
     """Status codes of the rows that bounds and rules exclude, 0 for the others, in the common shape; None if none is excluded.
 
     Args:
-        model, params, scheme, window: see `kernels.simulate`; the parameters are checked by `check_given`.
+        model, params, scheme, window: see `tribosweep.simulate`; the parameters are checked by `check_given`.
         without: rules of the model that do not matter here. one: whether no row but a single one is meant, which must have a result.
 
     Raises:

@@ -44,7 +44,7 @@ class Model:
         observables: every column that a run may return, in order (`returns`).
         schemes: names of the schemes that can run it.
         penalty: the parameters of the penalised contact, which runs with rigid friction do not read.
-        implied: the parameters that no program reads: those that only give defaults of others, and those of `tribosweep.kernels.models.wear_laws`.
+        implied: the parameters that no program reads: those that only give defaults of others, and those of `models.wear_laws`.
         steady: whether a run to its steady motion is possible.
         derive: (values with every underived parameter, array module) -> the same with derived defaults filled in.
         rules: conditions between parameters.

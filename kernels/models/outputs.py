@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The keyword arguments of `kernels.simulate` that ask for the same."""
+        """The keyword arguments of `tribosweep.simulate` that ask for the same."""
         return {name: value for name, value in self._asdict().items() if value and name != "columns"}
 
     def chosen(self, returned: Sequence[Quantity]) -> tuple[Quantity, ...]:

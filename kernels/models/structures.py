@@ -352,5 +352,5 @@ class Structure:
 
     @functools.cached_property
     def model(self) -> Model:
-        """The model of its oscillators, which `kernels.simulate` and `tribosweep.kernels.batch.solve` take."""
+        """The model of its oscillators, which `tribosweep.simulate` and `tribosweep.kernels.batch.solve` take."""
         return model_of(self)

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"\n[ \t]*(?:from[ \t]+(kernels[\w.]*)[ \t]+import[ \t]+(\((?:[^)#]|#.*)*\)|.*)|import[ \t]+(kernels[\w.]*))")
+_IMPORT = re.compile(
+    r"\n[ \t]*(?:from[ \t]+(tribosweep\.kernels[\w.]*)[ \t]+import[ \t]+(\((?:[^)#]|#.*)*\)|.*)|import[ \t]+(tribosweep\.kernels[\w.]*))"
+)
 _COMMENT, _NAME = re.compile("#.*"), re.compile(r"(\w+)(?:\s+as\s+\w+)?")
 _BEGUN = time.time()  # when this process imported the package
 
@@ -32,7 +34,7 @@ def digest(modules: Iterable[str], package: Path = PACKAGE) -> str | None:
     """A hash of all files that some modules reach.
 
     Args:
-        modules: their full names. A folder without Python, as `tribosweep.kernels.native`, counts as a module. package: the folder of the package.
+        modules: their full names. A folder without Python, as `tribosweep.kernels.native`, counts as a module. package: its folder.
 
     Returns:
         The hash; None if it may be of other code than this process runs: a module has no file, or a file was changed or put there after
@@ -74,7 +76,7 @@ def all_modules(package: Path) -> dict[str, list[Path]]:
     """The modules of a package, by full name, each with its file; folders without Python with all their files."""
     found: dict[str, list[Path]] = {}
     for folder, _, names in os.walk(package):
-        place = ".".join([package.name, *Path(folder).relative_to(package).parts])
+        place = ".".join(["tribosweep", package.name, *Path(folder).relative_to(package).parts])
         python = [name for name in names if name.endswith(".py")]
         for name in python:
             found[place if name == "__init__.py" else f"{place}.{name[:-3]}"] = [Path(folder, name)]

@@ -149,7 +149,7 @@ def found(name: str) -> str:
     """What the check of a fault finds wrong with the installed JAX, in words; empty if nothing. Runs it in another process."""
     environment = os.environ | {
         "JAX_ENABLE_COMPILATION_CACHE": "0",  # a kept program would show nothing
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     if FAULTS[name].platform == "cpu":
         environment |= {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2"}

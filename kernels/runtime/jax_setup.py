@@ -191,7 +191,7 @@ def problems() -> list[str]:
     if _NATIVE_LOOP.split("=", maxsplit=1)[0] not in flags:
         found.append(
             "JAX had started before tribosweep could set its XLA options: loops on CPU take 3 (exact) to 6 times (euler) as long;"
-            " import kernels before JAX computes anything"
+            " import tribosweep before JAX computes anything"
         )
     devices = jax.devices()
     asked_for = os.environ.get("JAX_NUM_CPU_DEVICES") == str(len(devices))

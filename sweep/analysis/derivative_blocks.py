@@ -1,4 +1,4 @@
-"""Observables and their exact derivatives, computed by one compiled program in blocks of rows (`kernels.simulate` in forward mode)."""
+"""Observables and their exact derivatives, computed by one compiled program in blocks of rows (`tribosweep.simulate` in forward mode)."""
 
 from __future__ import annotations
 

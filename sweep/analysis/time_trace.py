@@ -226,7 +226,7 @@ def steady_trace(
         samples: number of instants at equal steps. longest: length of the trace [s], if it is finite; else one period of the motion.
 
     Returns:
-        The columns of `kernels.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
+        The columns of `tribosweep.trace`, with the time since the start of a period, and the period of the excitation [s]; None if the row
         has no steady motion, lacks such an observable, or begins beside a wall that has buckled, whose plastic set is no parameter.
     """
     from tribosweep import kernels

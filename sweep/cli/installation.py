@@ -6,13 +6,11 @@ import platform
 import sys
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from tribosweep.sweep.execution.shard import cannot_start
 from tribosweep.sweep.io import shipped
 
 PACKAGES = ("jax", "jaxlib", "numpy", "pandas", "pyarrow", "pydantic", "typer", "rich")
-DISTRIBUTION = "tribosweep"
 OLDEST_PYTHON = (3, 11)
 
 
@@ -32,14 +30,12 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Check Python, the packages, the imported `kernels`, and the devices."""
+    """Check Python, the packages, the shipped studies, and the devices."""
     findings = [Finding("python", platform.python_version(), sys.version_info >= OLDEST_PYTHON)]
     findings += [package(name) for name in PACKAGES]
-    ours = kernels_is_ours()
-    findings.append(ours)
     names = shipped.names()
     findings.append(Finding("studies", f"{len(names)} in {shipped.folder()}", bool(names)))
-    if ours.good and all(finding.good for finding in findings):
+    if all(finding.good for finding in findings):
         findings += runtime_findings()
     return findings
 
@@ -50,20 +46,6 @@ def package(name: str) -> Finding:
         return Finding(name, metadata.version(name))
     except metadata.PackageNotFoundError:
         return Finding(name, "not installed: pip install tribosweep", good=False)
-
-
-def kernels_is_ours() -> Finding:
-    """Check that `import kernels` finds the package beside `sweep`, and that no other distribution has a package of that name."""
-    from tribosweep import kernels
-
-    found = Path(kernels.__file__ or "").resolve().parent
-    if found.parent != Path(__file__).resolve().parents[2]:
-        return Finding("kernels", f"{found} is another package named kernels: uninstall it", good=False)
-    others = sorted(set(metadata.packages_distributions().get("kernels", ())) - {DISTRIBUTION})
-    if others:
-        advice = f"pip uninstall {' '.join(others)}, then pip install --force-reinstall --no-deps {DISTRIBUTION}"
-        return Finding("kernels", f"{' and '.join(others)} is installed too and writes to the same folder: {advice}", good=False)
-    return Finding("kernels", str(found))
 
 
 def runtime_findings() -> list[Finding]:

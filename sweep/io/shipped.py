@@ -1,4 +1,4 @@
-"""The studies that come with tribosweep: those of the checkout's configs/, which a wheel holds as sweep/configs."""
+"""The studies that come with tribosweep: those of the checkout's configs/, which a wheel holds as tribosweep/sweep/configs."""
 
 from __future__ import annotations
 

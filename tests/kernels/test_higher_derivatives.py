@@ -1,4 +1,4 @@
-"""Second and third derivatives of `kernels.simulate`: compositions of JAX's transformations, against differences of first ones."""
+"""Second and third derivatives of `tribosweep.simulate`: compositions of JAX's transformations, against differences of first ones."""
 
 from __future__ import annotations
 

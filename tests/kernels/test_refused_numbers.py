@@ -1,4 +1,4 @@
-"""What `kernels.simulate` refuses: plain numbers with a message, rows of arrays with a status, traced numbers with NaN."""
+"""What `tribosweep.simulate` refuses: plain numbers with a message, rows of arrays with a status, traced numbers with NaN."""
 
 from __future__ import annotations
 

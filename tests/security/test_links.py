@@ -369,7 +369,7 @@ for number in range(times):
 
 def writers(folder: Path, times: int) -> list[subprocess.Popen[bytes]]:
     """Two processes that write one set of files after another: each set without a file of the other's."""
-    root = Path(sweep.__file__).parents[1]
+    root = Path(sweep.__file__).parents[2]
     return [subprocess.Popen([sys.executable, "-c", WRITER, str(folder), str(which), str(times)], cwd=root) for which in (0, 1)]
 
 
@@ -427,8 +427,8 @@ def changes_files(call: ast.Call) -> bool:
 
 
 def test_files_are_opened_to_write_in_one_place() -> None:
-    root = Path(sweep.__file__).parents[1]
-    assert Path(kernels.__file__).parents[1] == root
+    root = Path(sweep.__file__).parents[2]
+    assert Path(kernels.__file__).parents[2] == root
     found = set()
     for package in ("kernels", "sweep", "tribosweep"):
         for path in sorted((root / package).rglob("*.py")):

@@ -67,7 +67,7 @@ sys.exit(status)
 
 def bounded(words: list[str], folder: Path) -> tuple[int, str]:
     """Carry out a command in a process with little memory; its status and what it says, which is soon."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(sweep.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(sweep.__file__).parents[2])}
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(MEMORY), *words], capture_output=True, text=True, check=False, cwd=folder, env=environment
     )
@@ -167,7 +167,7 @@ def test_a_large_file_is_checked_with_little_memory(tmp_path: Path) -> None:
     code += "try:\n sealed_parquet.verify(Path(sys.argv[1]))\nexcept sealed_parquet.DamageError as damage:\n print(damage)\n"
     code += "print(Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0])"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, cwd=Path(sweep.__file__).parents[1]
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, cwd=Path(sweep.__file__).parents[2]
     )
     said, peak = done.stdout.splitlines()
     assert said == sealed_parquet.CHANGED

@@ -1,6 +1,6 @@
 """Measures from the exact derivatives of the engine: DGSM with bounds of total indices, and elasticities at a point.
 
-The engine computes derivatives with every value (`kernels.simulate` in forward mode); no finite differences are used.
+The engine computes derivatives with every value (`tribosweep.simulate` in forward mode); no finite differences are used.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def test_code_that_is_not_in_the_name_is_noticed(program_of: Callable[[str], Tra
 
 
 def test_programs_of_every_module_are_traced(program_of: Callable[[str], Traced]) -> None:
-    named = set(re.findall(r'"(kernels\.\w+\.\w+)"', Path(inspect.getfile(module_of)).read_text()))
+    named = set(re.findall(r'"(tribosweep\.kernels\.\w+\.\w+)"', Path(inspect.getfile(module_of)).read_text()))
     called = {
         "tribosweep.kernels.batch.compile",
         "tribosweep.kernels.exact.poincare",

@@ -94,7 +94,8 @@ def test_a_row_does_not_depend_on_the_number_of_devices(solve: Solve, scheme: st
     np.savez(tmp_path / "columns.npz", **columns)
     np.savez(tmp_path / "absent.npz", **absent)
     code = (
-        "import sys, numpy as np, jax; from tribosweep.kernels.batch import solve as batch; from tribosweep.kernels.models import RUBBING_MASS as model\n"
+        "import sys, numpy as np, jax; from tribosweep.kernels.batch import solve as batch\n"
+        "from tribosweep.kernels.models import RUBBING_MASS as model\n"
         "columns, absent = (dict(np.load(name)) for name in sys.argv[1:3])\n"
         "found = batch.solve(model, sys.argv[4], columns, absent, count=60)\n"
         "np.savez(sys.argv[3], devices=len(jax.devices()), status=found.status, **found.observables)"

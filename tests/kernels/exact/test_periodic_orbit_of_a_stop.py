@@ -114,7 +114,7 @@ def test_a_stop_that_is_not_met_changes_nothing() -> None:
 
 
 class Ball:
-    """A ball of restitution e on a rigid table, in units of 10 N and 1 s (`tribosweep.kernels.reference.bouncing_ball`): period 1, one impact.
+    """A ball of restitution e on a rigid table, in units of 10 N and 1 s (`reference.bouncing_ball`): period 1, one impact.
 
     Heights above the table z: z'' = g (gamma sin(theta) - 1), theta = omega t. It leaves the table with u = e g T/(1 + e) at the angle
     cos(theta) = pi (1 - e)/((1 + e) gamma).

@@ -19,7 +19,8 @@ from tribosweep.kernels.runtime import import_closure
 from tribosweep.kernels.runtime.import_closure import PACKAGE, digest, files
 
 MODULES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in PACKAGE.rglob("*.py")
+    ".".join(["tribosweep", *path.relative_to(PACKAGE.parent).with_suffix("").parts]).removesuffix(".__init__"): path
+    for path in PACKAGE.rglob("*.py")
 }
 EXACT_KEY, STEPS_KEY = ProgramKey("exact", walls=(WallLaw("stop"),)), ProgramKey(QUEUE, "rk54", "penalised")
 
@@ -56,7 +57,7 @@ def test_all_other_imports_are_known() -> None:
     found = {path.relative_to(PACKAGE).as_posix() for path in MODULES.values() if re.search("import_module|__import__", path.read_text())}
     # the public names, which no program needs; and engines, which `depends_on` names
     assert found == {"__init__.py", "batch/programs.py"}
-    named = set(re.findall(r'"(kernels\.[\w.]+)"', (PACKAGE / "batch" / "programs.py").read_text()))
+    named = set(re.findall(r'"(tribosweep\.kernels\.[\w.]+)"', (PACKAGE / "batch" / "programs.py").read_text()))
     assert named - {"tribosweep.kernels.native"} <= MODULES.keys()
     assert MODULES["tribosweep.kernels.exact.poincare"] in files(depends_on(ProgramKey(STEADY)))
 
@@ -109,7 +110,7 @@ def test_imports_in_functions_packages_and_lists_are_followed(tmp_path: Path, mo
         "first.py": "import numpy\nfrom tribosweep.kernels.folder import (\n    inner as other,  # a comment (with) words\n    name,\n)\n",
         "folder/__init__.py": "from tribosweep.kernels.folder.home import name",
         "folder/home.py": "def late():\n    from tribosweep.kernels import second  # noqa\n    return second\n",
-        "folder/inner.py": "import kernels.third as third",
+        "folder/inner.py": "import tribosweep.kernels.third as third",
         "folder/unused.py": "",
         "second.py": '"""from tribosweep.kernels import nothing"""',
         "third.py": "",
@@ -119,10 +120,13 @@ def test_imports_in_functions_packages_and_lists_are_followed(tmp_path: Path, mo
     for name, text in texts.items():
         (tmp_path / "kernels" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "kernels" / name).write_text(text)
-    found = {path.relative_to(tmp_path / "kernels").as_posix() for path in files(["kernels.first", "kernels.cpp"], tmp_path / "kernels")}
+    found = {
+        path.relative_to(tmp_path / "kernels").as_posix()
+        for path in files(["tribosweep.kernels.first", "tribosweep.kernels.cpp"], tmp_path / "kernels")
+    }
     assert found == texts.keys() - {"unused.py", "folder/unused.py"}
-    assert digest(["kernels.first"], tmp_path / "kernels") is not None
-    assert digest(["kernels.first", "kernels.nowhere"], tmp_path / "kernels") is None
+    assert digest(["tribosweep.kernels.first"], tmp_path / "kernels") is not None
+    assert digest(["tribosweep.kernels.first", "tribosweep.kernels.nowhere"], tmp_path / "kernels") is None
 
 
 def test_a_file_that_was_changed_after_this_process_began_gives_no_hash(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:

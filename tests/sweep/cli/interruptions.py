@@ -1,8 +1,8 @@
 """SIGINT and SIGTERM at every call by which a command changes files: `python -m tests.sweep.cli.interruptions STRIDE FIRST [COMMAND ...]`.
 
 Each victim is forked from this process, which has imported everything and computes nothing. It sends itself the signal just before or just
-after one call of `tribosweep.sweep.io.system`, in whatever thread that call is made. Then its exit status, its words and the files that it leaves are
-looked at, and the same command is carried out to its end.
+after one call of `sweep/io/system.py`, in whatever thread that call is made. Then its exit status, its words and the files that it leaves
+are looked at, and the same command is carried out to its end.
 """
 
 from __future__ import annotations

@@ -119,7 +119,8 @@ def test_ramps_let_a_draw_grow_and_die_away() -> None:
 def test_a_draw_is_the_same_in_every_process_and_shard() -> None:
     made = Stationary(HILL, 20.0, 0.01, 5)
     code = (
-        "import numpy as np; from tribosweep.sweep.excitation.spectrum import Spectrum; from tribosweep.sweep.excitation.stationary import Stationary;"
+        "import numpy as np; from tribosweep.sweep.excitation.spectrum import Spectrum;"
+        "from tribosweep.sweep.excitation.stationary import Stationary;"
         "s = Spectrum(np.array([0.5, 2.0, 6.0, 15.0]), np.array([0.01, 0.3, 0.3, 0.02]));"
         "print(Stationary(s, 20.0, 0.01, 5).draw(123456789).tobytes().hex())"
     )

@@ -168,14 +168,14 @@ def fake_package(folder: Path, name: str, version: str) -> Path:
 
 
 def fake_tribosweep(folder: Path, version: str | None) -> Path:
-    """A folder with a package `sweep` of another version, or with one that is another package."""
-    package = folder / f"tribosweep_{version}" / "sweep" / "io"
+    """A folder with tribosweep of another version, or with a package of that name that is another one."""
+    package = folder / f"tribosweep_{version}" / "tribosweep" / "sweep" / "io"
     package.mkdir(parents=True)
-    for path in (package.parent, package):
+    for path in (package.parents[1], package.parent, package):
         (path / "__init__.py").touch()
     if version is not None:
         (package / "version.py").write_text(f"VERSION, SCHEMA_VERSION = {version!r}, 3\n")
-    return package.parents[1]
+    return package.parents[2]
 
 
 def test_workers_with_other_software_get_no_work_and_are_named(tmp_path: Path) -> None:

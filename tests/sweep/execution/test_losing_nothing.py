@@ -161,8 +161,9 @@ def test_a_run_of_a_newer_schema_is_refused_with_both_versions(fake: FakeKernels
 # Two writers, and parts
 
 
-HOLDER = "import sys, time; from pathlib import Path; from tribosweep.sweep.execution.lock import hold; from tribosweep.sweep.execution.job_share import Share\n"
-HOLDER += (
+HOLDER = (
+    "import sys, time; from pathlib import Path\n"
+    "from tribosweep.sweep.execution.lock import hold; from tribosweep.sweep.execution.job_share import Share\n"
     "with hold(Path(sys.argv[1]), Share.parse(sys.argv[2]) if len(sys.argv) > 2 else None):\n print('held', flush=True); time.sleep(60)"
 )
 

@@ -34,7 +34,7 @@ def solve_smoothly(
     model: Model, scheme: str, columns: Mapping[str, Any], absent: Mapping[str, np.ndarray], count: int, window: str | None = None, *_: Any,
     asked: Any = None, **__: Any,
 ) -> FakeSolution:  # fmt: skip
-    """Stand in for `tribosweep.kernels.batch.solve` as kernels answer: a number that rises with every parameter, words that follow it, no regime
+    """Stand in for `batch.solve` as kernels answer: a number that rises with every parameter, words that follow it, no regime
     without friction, and one row in nine that fails.
     """
     row = np.ones(count)

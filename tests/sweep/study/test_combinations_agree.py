@@ -1,7 +1,7 @@
 """What the table of combinations says works on an oscillator gives numbers, and those of another scheme.
 
 Rows of a case are the settings, and the pairs of them, that work with its scheme and have exactly its law of friction or link; none
-has rigid friction. They share a program (`kernels.simulate`), and `rk54` runs the same rows. The cases are all rows without such a law
+has rigid friction. They share a program (`tribosweep.simulate`), and `rk54` runs the same rows. The cases are all rows without such a law
 by `euler` and by `exact`, on each oscillator, and those with one of these laws by one scheme each, on the rubbing mass (two bodies at a
 stop). Of walls that buckle `exact` is the reference.
 """

@@ -185,7 +185,8 @@ def test_a_checked_study_passes_through_and_takes_no_overrides() -> None:
 
 def test_neither_jax_nor_pandas_is_imported_before_a_run() -> None:
     code = (
-        "import sys, tribosweep.sweep.cli; sweep.load({'parameters': {'mu': 0.1}}); print({'jax', 'pandas', 'pyarrow'} & set(sys.modules))"
+        "import sys, tribosweep, tribosweep.sweep.cli; tribosweep.load({'parameters': {'mu': 0.1}})\n"
+        "print({'jax', 'pandas', 'pyarrow'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     assert done.stdout == "set()\n"

@@ -347,7 +347,8 @@ def test_the_calibrations_of_the_project_are_sound(name: str) -> None:
 @pytest.mark.slow
 def test_reading_a_calibration_starts_neither_jax_nor_optimistix() -> None:
     code = (
-        "import sys; import tribosweep.sweep.analysis.calibration.analysis, tribosweep.sweep.cli.calibration, tribosweep.sweep.plots.calibration; "
+        "import sys; import tribosweep.sweep.analysis.calibration.analysis, tribosweep.sweep.cli.calibration; "
+        "import tribosweep.sweep.plots.calibration; "
         f"from tribosweep.sweep.analysis.calibration.load import load; load('{CONFIGS}/calibrate_wall.toml'); "
         "assert not {'jax', 'optimistix', 'matplotlib'} & set(sys.modules), [m for m in sys.modules if m in ('jax', 'optimistix')]"
     )
