@@ -360,8 +360,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     if asked.against is None and asked.python is None:
         return table(names, asked.passes)
     other = (asked.against or ROOT).resolve()
-    if not (other / "kernels" / "__init__.py").exists():
-        parser.error(f"--against: {other} has no folder kernels")
+    if not (other / "tribosweep" / "kernels" / "__init__.py").exists():
+        parser.error(f"--against: {other} has no package tribosweep.kernels")
     python = Path(asked.python or sys.executable).absolute()  # not resolved: a link belongs to its environment
     return comparison(names, (other, str(python)), asked.passes)
 

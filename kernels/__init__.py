@@ -8,16 +8,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tribosweep.kernels.excitation.record import Records
-from tribosweep.kernels.models import MODELS, REGIMES
-from tribosweep.kernels.models.kwu_epri import kwu_epri
-from tribosweep.kernels.models.schemes import SCHEMES
+if not __name__.startswith("tribosweep."):
+    raise ImportError("import tribosweep.kernels: the folder is a part of the package tribosweep")
+
 from tribosweep.kernels.runtime import jax_setup
 
 if TYPE_CHECKING:
     from tribosweep.kernels import structure_history, structure_samples
     from tribosweep.kernels.api import moment, simulate
+    from tribosweep.kernels.excitation.record import Records
     from tribosweep.kernels.imposed_path import hysteresis
+    from tribosweep.kernels.models import MODELS, REGIMES
+    from tribosweep.kernels.models.kwu_epri import kwu_epri
+    from tribosweep.kernels.models.schemes import SCHEMES
     from tribosweep.kernels.results import Results
     from tribosweep.kernels.time_history import event_log, impacts, trace
 
@@ -39,7 +42,8 @@ __all__ = [
     "structure_samples",
     "trace",
 ]
-_STARTS_JAX = {
+_HOMES = {
+    "MODELS": "models", "REGIMES": "models", "SCHEMES": "models.schemes", "Records": "excitation.record", "kwu_epri": "models.kwu_epri",
     "moment": "api", "simulate": "api", "hysteresis": "imposed_path",
     "Results": "results", "event_log": "time_history", "impacts": "time_history", "trace": "time_history",
     "structure_history": "", "structure_samples": "",
@@ -47,12 +51,11 @@ _STARTS_JAX = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions that start JAX on first use: reading a configuration does not need them."""
-    if name not in _STARTS_JAX:
+    """Import a public name at its first use: most of them need numpy, and what computes starts JAX."""
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _STARTS_JAX[name]
-    home = importlib.import_module(f"{__name__}.{module or name}")
-    return getattr(home, name) if module else home
+    home = importlib.import_module(f"{__name__}.{_HOMES[name] or name}")
+    return getattr(home, name) if _HOMES[name] else home
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+if not __name__.startswith("tribosweep."):
+    raise ImportError("import tribosweep.sweep: the folder is a part of the package tribosweep")
+
 from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:

@@ -24,10 +24,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if (Path(__file__).parent / "kernels").is_file():
+if not all((Path(__file__).parent / folder).is_dir() for folder in ("kernels", "sweep")):
     raise ImportError(
-        "this checkout has files where tribosweep/kernels and tribosweep/sweep are links: allow links (Windows: developer mode), then"
-        " `git config core.symlinks true` and `git checkout -- tribosweep`; or install a wheel, which needs none"
+        "tribosweep/kernels and tribosweep/sweep of a checkout are links to the folders beside, and lack here. In a clone: allow links"
+        " (Windows: developer mode), then `git config core.symlinks true` and `git checkout -- tribosweep`. A source distribution has no"
+        " links: build or install its wheel (`pip install FILE.tar.gz`)"
     )
 
 from tribosweep import kernels as _kernels

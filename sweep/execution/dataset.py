@@ -65,12 +65,13 @@ class Dataset:
                 if known and not having(known["statuses"]):
                     continue
                 data = read_bytes(path, MOST_TABLE) if path in self._verified else sealed_parquet.verified(path)
-                metadata = sealed_parquet.read_metadata(data)
+                if not self._belongs(path, number, sealed_parquet.read_metadata(data)):
+                    continue
+                table = sealed_parquet.decode(data, columns)
             except sealed_parquet.DamageError as damage:
                 raise damaged(self.directory, path, str(damage)) from damage
-            if self._belongs(path, number, metadata):
-                self._verified.add(path)
-                yield sealed_parquet.decode(data, columns)
+            self._verified.add(path)
+            yield table
 
     def footers(self, whole: bool) -> Iterator[tuple[Path, pq.FileMetaData]]:
         """The shards, for a reader of its own, with the metadata of each; ConfigError at one that is not as it was written.

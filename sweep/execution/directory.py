@@ -210,7 +210,7 @@ class RunDirectory:
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
             for own, kind in ((name, KINDS[name]) for name in kinds_in(self.path) if name != RUN):
-                ended = kind.files if (self.path / own).is_file() else f"it is not complete, tribosweep {kind.command} computes the rest"
+                ended = kind.files if (self.path / own).is_file() else f"it is not complete: tribosweep {kind.command} completes it"
                 raise ConfigError(str(self.path), [Problem("", f"holds {kind.what}, not a run: {ended}")])
             there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])

@@ -41,7 +41,7 @@ Counts = Annotated[dict[Line, Count], Field(max_length=MOST_WORDS)]
 class Stored(BaseModel):
     """A table of JSON; no type is converted, and keys of later versions are left alone."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True)
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
 
 class Identity(Stored):

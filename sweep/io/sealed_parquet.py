@@ -105,15 +105,24 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     """
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-            rows = file.metadata.num_rows
-            table = file.read(None if columns is None else list(columns)) if rows <= MOST_ROWS else None
+            why = too_much(data, file.metadata)
+            table = None if why else file.read(None if columns is None else list(columns))
         if table is not None:
             table.validate(full=True)  # text may be no UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamageError(unreadable(error)) from error
     if table is None:
-        raise DamageError(f"it has {rows:,} rows: at most {MOST_ROWS:,} are read")
+        raise DamageError(why)
     return table
+
+
+def too_much(data: bytes, metadata: pq.FileMetaData) -> str:
+    """Why a file has more than is read, as a clause that begins with "it" or "its"; empty if it has not. Only lists need the chunks."""
+    rows = max(metadata.num_rows, sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)))
+    if rows > MOST_ROWS:
+        return f"it has {rows:,} rows: at most {MOST_ROWS:,} are read"
+    lists = any(metadata.schema.column(place).max_repetition_level for place in range(metadata.num_columns))
+    return parquet_footer.fault(data, metadata, MOST_VALUES) if lists else ""
 
 
 def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collection[str] = ()) -> pa.Table:

@@ -28,6 +28,7 @@ from tribosweep.sweep import ConfigError, load, open_run
 from tribosweep.sweep.analysis import run_state
 from tribosweep.sweep.analysis.calibration.posterior import draws
 from tribosweep.sweep.analysis.run_notes import notes_on
+from tribosweep.sweep.cli import main
 from tribosweep.sweep.execution.directory import RunDirectory, identity, mark_of
 from tribosweep.sweep.execution.integrity import check_run
 from tribosweep.sweep.execution.recovery import RUN
@@ -486,6 +487,30 @@ def test_a_column_of_another_type_is_refused_by_every_reader_of_rows(bases: dict
         for read in (read_columns, read_map, lambda each: open_run(each).to_arrow()):
             with pytest.raises(ConfigError, match=said):
                 read(path)
+
+
+def test_a_shard_with_right_checksums_and_broken_pages_is_a_faulty_one(
+    bases: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(bases["grid"], tmp_path / "run")
+    shard = RunDirectory(tmp_path / "run").shard(0)
+    data = bytearray(shard.read_bytes())
+    data[4:60] = bytes(56)
+    place = sealed_parquet.find(data, sealed_parquet.footer_of(data))
+    data[place : place + len(sealed_parquet.BLANK)] = sealed_parquet.BLANK
+    shard.write_bytes(sealed_parquet.seal(pa.py_buffer(bytes(data))))
+    for command in (["show", str(tmp_path / "run")], ["export", str(tmp_path / "run"), "--out", str(tmp_path / "rows.csv")]):
+        assert main(command) == 2
+        assert shard.name in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "column"), [("MOST_ROWS", np.zeros(2000)), ("MOST_VALUES", [np.zeros(2000)])])
+def test_a_table_of_our_own_with_more_than_is_read_is_refused(name: str, column: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = sealed_parquet.to_bytes(pa.table({"a": column}))
+    assert sealed_parquet.decode(data).num_rows == len(column)
+    monkeypatch.setattr(sealed_parquet, name, 1000)
+    with pytest.raises(sealed_parquet.DamageError, match=r"2,000 .* at most 1,000 are read"):
+        sealed_parquet.decode(data)
 
 
 def test_a_lock_that_says_anything_is_described(bases: dict[str, Path], tmp_path: Path) -> None:

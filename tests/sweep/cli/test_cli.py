@@ -338,14 +338,17 @@ console()
 """
 PLACES = {
     "while a study is read": ("import tribosweep.sweep.cli.runs", "time.sleep(60)", "tribosweep.sweep.cli.runs.load = wait"),
-    "while packages are imported": (
-        "",
-        "time.sleep(60)",
-        (
-            "import importlib.abc\nclass Slow(importlib.abc.MetaPathFinder):\n    def find_spec(self, name, *_):\n"
-            "        if name == 'typer': wait()\nsys.meta_path.insert(0, Slow())"
-        ),
-    ),
+    **{
+        f"while packages are imported, at {package}": (
+            "",
+            "time.sleep(60)",
+            (
+                "import importlib.abc\nclass Slow(importlib.abc.MetaPathFinder):\n    def find_spec(self, name, *_):\n"
+                f"        if name == {package!r}: wait()\nsys.meta_path.insert(0, Slow())"
+            ),
+        )
+        for package in ("numpy", "typer")  # the first and the last that take time
+    },
     "while an object is cleaned up": (
         "import tribosweep.sweep.cli.runs\nclass Slow:\n    def __del__(self): time.sleep(60)",
         "Slow(); time.sleep(60)",

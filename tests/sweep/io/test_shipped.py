@@ -45,11 +45,9 @@ def test_every_study_begins_with_what_it_asks() -> None:
 
 @pytest.mark.slow
 def test_an_installation_without_a_checkout_has_them_in_the_package(tmp_path: Path) -> None:
-    """The layout of the wheel, which .ci/wheel builds: sweep/configs."""
-    for package in ("sweep", "kernels"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "configs", tmp_path / "sweep" / "configs")
-    code = (
-        "from tribosweep import sweep; from tribosweep.sweep.io import shipped; print(shipped.folder(), sweep.load('quake').design.count)"
-    )
-    assert python(code, tmp_path, PYTHONPATH=str(tmp_path)) == [str(tmp_path / "sweep" / "configs"), "42"]
+    """The layout of the wheel, which .ci/wheel builds: tribosweep/sweep/configs."""
+    package = tmp_path / "tribosweep"
+    shutil.copytree(ROOT / "tribosweep", package, ignore=shutil.ignore_patterns("__pycache__"))  # links are followed
+    shutil.copytree(ROOT / "configs", package / "sweep" / "configs")
+    code = "import tribosweep; from tribosweep.sweep.io import shipped; print(shipped.folder(), tribosweep.load('quake').design.count)"
+    assert python(code, tmp_path, PYTHONPATH=str(tmp_path)) == [str(package / "sweep" / "configs"), "42"]

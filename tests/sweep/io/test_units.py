@@ -245,5 +245,5 @@ def test_a_wrong_unit_is_named_with_its_key(tmp_path: Path) -> None:
 def test_a_study_without_units_does_not_load_them(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text("[parameters]\nomega = 6.28\n", encoding="utf-8")
-    code = f"import sys, sweep; sweep.load({str(path)!r}); assert 'pint' not in sys.modules"
+    code = f"import sys, tribosweep; tribosweep.load({str(path)!r}); assert 'pint' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
