@@ -133,18 +133,16 @@ def test_two_codes_that_locate_events_agree() -> None:
 
 
 # docs/structures_validation.md, first line: median, nine in ten, largest of the errors of these observables
-FIRST_LINE = {("x", "y", "v_x", "v_y"): (1e-4, 1e-3, 5e-2), ("impulse",): (3e-5, 8e-4, 2e-3), ("wear",): (4e-4, 2e-3, 2e-2),
-              ("friction",): (4e-4, 3e-3, 2e-2), ("slid",): (3e-4, 1e-3, 4e-2)}  # fmt: skip
+FIRST_LINE = {("x", "y", "v_x", "v_y"): (2e-4, 1e-3, 4e-3), ("impulse",): (3e-5, 7e-4, 9e-4), ("wear",): (4e-4, 2e-3, 5e-3),
+              ("friction",): (2e-4, 3e-3, 6e-3), ("slid",): (3e-4, 9e-4, 4e-3)}  # fmt: skip
 
 
 @pytest.mark.slow
 def test_a_few_other_bodies_have_the_errors_of_derivatives_that_the_documents_print() -> None:
     found = dict(zip(OBSERVED, errors("plane", "euler", 12, 2e-5), strict=True))
     for names, printed in FIRST_LINE.items():
-        half, most, largest = np.quantile([found[name] for name in names], [0.5, 0.9, 1.0])
-        assert half <= 2.0 * printed[0], names
-        assert most <= 2.0 * printed[1], names
-        assert largest <= printed[2], names
+        of_few = np.quantile([found[name] for name in names], [0.5, 0.9, 1.0])
+        assert (of_few <= 3.0 * np.array(printed)).all(), (names, of_few)  # sums of 12 bodies by 5 parameters scatter so
 
 
 @pytest.mark.slow
