@@ -20,6 +20,7 @@ from tribosweep.kernels.batch.solve import shared_arguments
 from tribosweep.kernels.excitation.record import Records, check_record
 from tribosweep.kernels.models import Model, wear_laws
 from tribosweep.kernels.models.arguments import check_given, model_of, nearest
+from tribosweep.kernels.models.arrays import is_traced, plain
 from tribosweep.kernels.models.features import LINEAR
 from tribosweep.kernels.models.limits import check_uses
 from tribosweep.kernels.models.links import COLUMNS as LINK_COLUMNS
@@ -85,8 +86,9 @@ def simulate(
     Meant for one oscillator, for fits and for derivatives; `tribosweep.run` is faster for many. One program runs all rows of a call, a
     simpler one if k and c are 0 in all rows. The last digit of a row may therefore depend on the other rows of the call (never in a
     study). Only rows of rigid friction whose damping is so strong that their free motion decays at once run in a slower program of their
-    own (c / m above 1e4 omega, and above 100 sqrt(k / m)), unless m, c, k, omega or end is traced: then all rows run in the faster
-    program, where such rows may have more events than the bound.
+    own: c / m is above 100 sqrt(k / m), and above 6e4 over the period of the excitation or over `end`, whichever is shorter (without an
+    excitation over `end`). If m, c, k, omega or end is traced, all rows run in the faster program, where such rows may have more events
+    than the bound.
 
     Works under jit, vmap, grad and jvp. Derivatives of `exact` are those of the motion with its event times (implicit function theorem), to
     any order; with rigid friction, second derivatives of `max_slip_speed` leave out how the instant of the peak moves. Derivatives of a
@@ -160,22 +162,56 @@ def _all_rows(
     chosen: Model, params: Mapping[str, Any], scheme: str, window: str | None, asked: Asked, records: Records | None
 ) -> dict[str, jax.Array]:
     """All rows of a call: through one program, but strongly damped ones through another one than the others, which it would slow down."""
-    key = key_of(chosen, params, scheme, window, asked)
-    damped = strongly_damped(chosen, params) if key.rigid_loop else None
+    known = {name: plain(value) for name, value in params.items()}
+    key = key_of(chosen, known, scheme, window, asked, strong=False)
+    damped = strongly_damped(chosen, known) if key.rigid_loop else None
     if damped is None or not damped.any():
         return _run(chosen, params, key, records, window)
-    shape = np.broadcast_shapes(damped.shape, *(np.shape(value)[: -1 if name in chosen.tables else None] for name, value in params.items()))
-    mask = np.broadcast_to(damped, shape).reshape(-1)
+    if damped.all():
+        return _run(chosen, params, key_of(chosen, known, scheme, window, asked, strong=True), records, window)
     parts = []
-    for rows in (np.flatnonzero(~mask), np.flatnonzero(mask)):
-        own = {}
-        for name, value in params.items():
-            table = np.shape(value)[-1:] if name in chosen.tables else ()
-            own[name] = value if np.ndim(value) == len(table) else jnp.broadcast_to(value, (*shape, *table)).reshape(-1, *table)[rows]
-        parts.append(_run(chosen, own, key_of(chosen, own, scheme, window, asked), records, window))
-    place = np.argsort(np.argsort(mask, kind="stable"), kind="stable")
+    for strong in (False, True):
+        own = _some_rows(chosen, known, damped, np.flatnonzero(damped == strong))
+        parts.append(_run(chosen, own, key_of(chosen, own, scheme, window, asked, strong=strong), records, window))
+    shape, axes = _axes_of(chosen, known, damped)
+    sizes = [shape[axis] for axis in axes]
+    place = np.argsort(np.argsort(damped.reshape(-1), kind="stable"), kind="stable")
     both = {name: jnp.concatenate([part[name] for part in parts])[place] for name in parts[0]}
-    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in both.items()}
+    return {name: jnp.moveaxis(values.reshape(*sizes, *values.shape[1:]), range(len(axes)), axes) for name, values in both.items()}
+
+
+def _axes_of(chosen: Model, params: Mapping[str, Any], mask: np.ndarray) -> tuple[tuple[int, ...], list[int]]:
+    """The common shape of the parameters, and its axes along which a mask that broadcasts to it has more than one entry."""
+    shape = common_shape(chosen, params)
+    return shape, [len(shape) - mask.ndim + axis for axis, size in enumerate(mask.shape) if size > 1]
+
+
+def _some_rows(chosen: Model, params: Mapping[str, Any], mask: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
+    """The parameters of some rows of a call.
+
+    Args:
+        params: numbers, arrays of numpy, and what JAX traces. mask: broadcasts to their common shape. rows: positions in it, flattened.
+
+    Returns:
+        The parameters, with one axis for the rows in place of those of the mask, and first. Other axes stay, with one entry where a
+        parameter has one: what programs do not read, such as the time in service, makes no more rows to run.
+    """
+    shape, axes = _axes_of(chosen, params, mask)
+    found = {}
+    for name, value in params.items():
+        xp: Any = jnp if is_traced(value) else np
+        table = np.shape(value)[-1:] if name in chosen.tables else ()
+        own = np.shape(value)[: np.ndim(value) - len(table)]
+        sizes = [*[1] * (len(shape) - len(own)), *own]
+        if any(sizes[axis] > 1 for axis in axes):
+            sizes = [shape[axis] if axis in axes else size for axis, size in enumerate(sizes)]
+            whole: Any = xp.moveaxis(xp.broadcast_to(value, (*sizes, *table)), axes, range(len(axes)))
+            found[name] = whole.reshape(mask.size, *whole.shape[len(axes) :])[rows]
+        elif own:
+            found[name] = xp.reshape(value, (1, *(size for axis, size in enumerate(sizes) if axis not in axes), *table))
+        else:
+            found[name] = value  # one for all rows
+    return found
 
 
 def _run(

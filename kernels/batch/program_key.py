@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tribosweep.kernels.excitation.record import features_of, is_zero
-from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.arrays import is_traced, plain
 from tribosweep.kernels.models.contacts import BUCKLING, PENALISED, RIGID, STOP, VARYING, WallContact, WallLaw
 from tribosweep.kernels.models.features import DRIVEN, EXPONENTS, FEATURES, HARMONIC, VARIED, used, varied
 from tribosweep.kernels.models.links import LINKS
@@ -215,13 +215,20 @@ def _groups_of_structures(
 
 
 def key_of(
-    model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
+    model: Model,
+    params: Mapping[str, Any],
+    scheme: str,
+    window: str | None = None,
+    asked: Asked = NOTHING_ELSE,
+    forces: bool = False,
+    strong: bool | None = None,
 ) -> ProgramKey:
     """The key of the one program that runs all rows of a call from Python. A traced parameter counts as neither 0 nor infinite.
 
     Args:
         model, scheme, window: see `tribosweep.simulate`. asked, forces: see `ProgramKey`.
         params: the parameters of the call: numbers or arrays, traced or not.
+        strong: whether the damping of all rows is strong (`strongly_damped`); None: their numbers decide.
     """
     if model.structure is not None:
         turned = any(name in params and not is_zero(params[name]) for name in params if name.partition("[")[0] == "angle")
@@ -231,6 +238,7 @@ def key_of(
         shaped = any(name.partition("[")[0] in SHAPES for name in params)
         key = model.structure.key(turned, "record" in params, every if moved else (), shaped)
         return ProgramKey(QUEUE, scheme, PENALISED, structure=key)
+    params = {name: plain(value) for name, value in params.items()}
 
     def known_zero(*names: str) -> bool:
         return all(is_zero(params.get(name, 0.0)) for name in names)
@@ -243,10 +251,8 @@ def key_of(
         has.add(_STIFF)
     elif scheme == EXACT:
         with np.errstate(all="ignore"):  # numbers out of bounds have a status later
-            resolved = model.resolve(dict(params))
+            resolved = model.resolve(params)
             has |= {_STIFF} if np.any(_stiff(model, resolved, (resolved["a0"] != 0.0) | (resolved["f0"] != 0.0))) else set()
-    damped = strongly_damped(model, params) if scheme == EXACT else None
-    has |= {_DAMPED} if damped is not None and damped.all() else set()
     has |= {_FREE} if known_zero("k", "c") else set()
     has |= {_BARE} if known_zero("mu", "mu_s", "normal_force") else set()
     for wall in model.walls:
@@ -255,21 +261,26 @@ def key_of(
             has.add(wall.prefix + _BUCKLES)
             if not known_zero(criterion) and any(name in params for name in dampings):
                 has.add(wall.prefix + _DAMPING_VARIES)
-    return _key(model, (window or EXACT) if scheme == EXACT else QUEUE, scheme, has, asked, forces=forces)
+    engine = (window or EXACT) if scheme == EXACT else QUEUE
+    key = _key(model, engine, scheme, has, asked, forces=forces)
+    if key.rigid_loop and strong is None:
+        damped = strongly_damped(model, params)
+        strong = damped is not None and bool(damped.all())
+    return _key(model, engine, scheme, has | {_DAMPED}, asked, forces=forces) if key.rigid_loop and strong else key
 
 
 def strongly_damped(model: Model, params: Mapping[str, Any]) -> np.ndarray | None:
     """Mask of the rows of a call from Python whose damping is strong (see `_strong`), in a shape that broadcasts to theirs.
 
-    None where m, c, k, omega or end is traced, so that nobody knows. `params`: see `key_of`.
+    None where m, c, k, omega or end is traced, so that nobody knows. `params`: see `key_of`. It matters only where the loop of rigid
+    friction runs the others (`ProgramKey.rigid_loop`).
     """
-    known = {name: params[name] for name in (*_DECIDE_DAMPING, "a0", "f0") if name in params and not is_traced(params[name])}
-    if model.structure is not None or any(name in params and name not in known for name in _DECIDE_DAMPING):
+    if any(is_traced(params.get(name)) for name in _DECIDE_DAMPING):
         return None
-    with np.errstate(all="ignore"):  # numbers out of bounds have a status later
-        rows = {name: np.asarray(value) for name, value in model.resolve(known).items() if name in (*_DECIDE_DAMPING, "a0", "f0")}
-        traced = any(name in params and name not in known for name in ("a0", "f0"))
-        return np.asarray(_strong(rows, traced | (rows["a0"] != 0.0) | (rows["f0"] != 0.0)))
+    read = {q.name: params.get(q.name, q.default) for q in model.parameters if q.name in (*_DECIDE_DAMPING, "a0", "f0")}
+    traced = any(is_traced(read[name]) for name in ("a0", "f0"))
+    rows = {name: np.asarray(value, float) for name, value in read.items() if not is_traced(value)}
+    return np.asarray(_strong(rows, traced or (rows["a0"] != 0.0) | (rows["f0"] != 0.0)))
 
 
 def _key(

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 from numpy import errstate, float64, ndarray
 
-__all__ = ["errstate", "float64", "is_traced", "ndarray"]
+__all__ = ["errstate", "float64", "is_traced", "ndarray", "plain"]
 
 
 def is_traced(value: Any) -> bool:
     """Whether JAX knows a value only by its shape."""
     jax = sys.modules.get("jax")  # None if nobody has imported JAX: then nothing is traced
     return jax is not None and isinstance(value, jax.core.Tracer)
+
+
+def plain(value: Any) -> Any:
+    """A number, what JAX traces, or an array of numpy: within a trace, JAX traces whatever is computed from an array of its own."""
+    if is_traced(value) or isinstance(value, float | int):
+        return value
+    return sys.modules["jax"].numpy.asarray(value) if _any_traced((value,)) else np.asarray(value)
 
 
 def _any_traced(values: Any) -> bool:

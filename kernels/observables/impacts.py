@@ -7,7 +7,8 @@ single impacts (`time_history.impacts`), count by `update`.
 
 A scheme of order 1 or 2 with straight lines does not resolve what lasts STEPS steps or less. So what would be over after STEPS steps under
 the force on a mass just outside the wall does not count: an excursion that ends no impact, and a mass that comes in no deeper and no faster
-than that (`unresolved`). Where steps follow a tolerance, an excursion counts beyond the tolerance times the largest displacement so far.
+than that (`unresolved`). Where steps follow a tolerance, an excursion ends an impact only beyond the tolerance times the largest
+displacement so far; at a support of a structure, times its |gap| plus its largest penetration so far.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def unresolved(change: Array, h: Array, was: Unresolved | None = None, outside: 
     """
     speed = 0.5 * STEPS * jax.lax.stop_gradient(jnp.abs(change))
     way = 0.25 * STEPS * h * speed
-    if was is None or was.speed is None or outside is None:
+    if was is None or outside is None:
         return Unresolved(way, speed)
     return Unresolved(jnp.where(outside, way, was.way), jnp.where(outside, speed, was.speed))
 
@@ -144,7 +145,7 @@ def update(sums: Shock, now: Push) -> Shock:
     gone = jnp.where(sums.held > 0.0, now.low < -far, now.high > far - now.room)
     held = jnp.where(gone, 0.0, sums.held)
     one, other = now.high > least, now.low < -now.room - least
-    if now.arrival is not None and now.unresolved is not None and now.unresolved.speed is not None:
+    if now.arrival is not None and now.unresolved is not None:
         fast = now.arrival > now.unresolved.speed
         one, other = one & (fast | (now.high > far) | (held > 0.0)), other & (fast | (now.low < -now.room - far) | (held < 0.0))
     struck = one & (held <= 0.0) | other & (held >= 0.0)
@@ -207,15 +208,15 @@ def visited(
 
     Args:
         was: what was remembered. depths, rates: penetration [m] and its rate [m/s] at the ends of the step.
-        lines: whether the scheme is one of straight lines. unsure: what the tolerance of another scheme does not resolve [m].
+        lines: whether the scheme is one of straight lines. unsure: how far out an excursion may come by the tolerance of another scheme
+            that ends no impact [m].
     """
-    far = least = OF_DEEPEST * jnp.abs(was.deepest) + unsure
-    deep, now = depths[1] > least, None
+    least = OF_DEEPEST * jnp.abs(was.deepest)
+    far, deep, now = least + unsure, depths[1] > least, None
     if lines:
         now = unresolved(rates[1] - rates[0], h, was.unresolved, depths[1] <= 0.0)
         far = least + now.way
-        fast = depths[1] > far if now.speed is None else (rates[0] > now.speed) | (depths[1] > far)
-        deep = deep & fast
+        deep = deep & ((rates[0] > now.speed) | (depths[1] > far))
     holds = jnp.where(was.held, depths[1] >= -far, deep)
     deepest = jnp.maximum(jnp.abs(was.deepest), depths[1])
     return Visit(jax.lax.stop_gradient(jnp.where(holds, deepest, -deepest)), None if was.unresolved is None else now)

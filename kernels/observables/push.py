@@ -12,11 +12,11 @@ class Unresolved(NamedTuple):
 
     Attributes:
         way: an excursion through the face of a wall that comes no farther than this [m].
-        speed: one that begins no faster than this [m/s]; None where speed does not decide it.
+        speed: one that begins no faster than this [m/s]; it decides only where speeds are known (`Push.arrival`).
     """
 
     way: Array
-    speed: Array | None = None
+    speed: Array
 
 
 class Within(NamedTuple):
@@ -53,7 +53,7 @@ class Push(NamedTuple):
         rounded: depth that rounding may decide [m] (`impacts.rounded`).
         within: the part in the window; None if no part is in the window.
         left_time: when the mass leaves the wall [s], where that need not be `time`; else None.
-        arrival: speed into the nearer wall at the start of the step [m/s]; None where no speed decides (see `Unresolved`).
+        arrival: speed into the nearer wall at the start of the step [m/s]; None where none decides (see `Unresolved`).
         unresolved: what the steps do not resolve; None where they resolve everything.
     """
 

@@ -335,7 +335,8 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
     starts = window_bounds.begins_at(p["window_start"] * rate - done).astype(h.dtype)
-    ends = window_bounds.ends_at(p["window_end"] * rate - done).astype(h.dtype)
+    closes = window_bounds.closes(p["window_end"], p["end"], done, whole)
+    ends = window_bounds.ends_at(p["window_end"] * rate - done, closes).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
     against = _against(setup.body.friction, run.state, trial, h, swings)
@@ -353,7 +354,8 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     if run.sums.watched is not None:
         parts = jnp.stack([starts, ends])
         if setup.instants is not None:
-            parts = jnp.append(starts, window_bounds.ends_at(setup.instants[1:] * rate - done).astype(h.dtype))
+            closes = window_bounds.closes(setup.instants[1:], p["end"], done, whole)
+            parts = jnp.append(starts, window_bounds.ends_at(setup.instants[1:] * rate - done, closes).astype(h.dtype))
         ways = _position(run.state.v, trial, h, parts)
         energies = _worn(setup, run.state, trial, h, swings, parts, ways)
         course = course_of(stepper, run.state, trial, h)

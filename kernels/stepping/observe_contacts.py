@@ -129,10 +129,11 @@ def update(
 
     rubbed = [begun.normal * before.speed, after.normal * after.speed]
     rubbed[0], slow = (low + (1.0 - slipping) * (high - low) for low, high in (rubbed, (before.speed, after.speed)))
-    dragged = jnp.where((after.slips > 0.5) & pushes, jnp.maximum(dragged, 0.0), 0.0)
+    # a contact that begins just at the end of the step has no way in it, in whose direction its anchor would be given its place
+    dragged = jnp.where((after.slips > 0.5) & pushes & (share > 0.0), jnp.maximum(dragged, 0.0), 0.0)
     if part is not None:  # the way of a step is that in contact
         lasts = jnp.where(pushed, 1.0, 1.0 - place)
-        dragged = dragged * jnp.where(lasts > 0.0, share / jnp.where(lasts > 0.0, lasts, 1.0), 1.0)
+        dragged = dragged * (share / jnp.where(lasts > 0.0, lasts, 1.0))
     start = tuple(along - centre for along, centre in zip(before.place[:2], group.centre, strict=False))
     end = tuple(along - centre for along, centre in zip(after.place[:2], group.centre, strict=False))
     squares = (scalar(start, start) + scalar(start, end) + scalar(end, end)) * (1.0 / 3.0)
@@ -169,7 +170,8 @@ def update(
     if sums.peak is None:
         return ContactSums(added, extremes, visit)
     largest = jnp.maximum(sums.peak, after.normal)
-    ended = within(_crossing(before.depth, after.depth), sums.visit.held & ~visit.held)
+    left = jnp.where(before.depth >= 0.0, _crossing(before.depth, after.depth), 0.0)  # it may be over only farther out, in a later step
+    ended = within(left, sums.visit.held & ~visit.held)
     counts = tuple(
         count + jnp.where((largest >= least) & (largest < most), ended, 0.0)
         for count, least, most in zip(sums.counts, edges[:-1], edges[1:], strict=True)

@@ -64,7 +64,7 @@ def update(
     def pushed(sums: impacts.Shock, wall: Wall, was: Crush, now: Crush) -> Push:
         found = push(wall, before, after, was, now, since, h, part, course)
         if unsure is not None:
-            return found._replace(unresolved=Unresolved(unsure))
+            return found._replace(unresolved=Unresolved(unsure, jnp.zeros_like(unsure)))
         if sums.unresolved is None:
             return found
         outside = compression(wall, after.x, after.rest) <= 0.0

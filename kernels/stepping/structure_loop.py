@@ -215,7 +215,8 @@ def _fixed_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, cloc
     trial: Trial = cast("Any", stepper).step(setup.body, loads, run.state, h)
     rate = whole / p["end"]
     starts = window_bounds.begins_at(p["window_start"] * rate - done).astype(h.dtype)
-    ends = window_bounds.ends_at(p["window_end"] * rate - done).astype(h.dtype)
+    closes = window_bounds.closes(p["window_end"], p["end"], done, whole)
+    ends = window_bounds.ends_at(p["window_end"] * rate - done, closes).astype(h.dtype)
     state = jax.tree.map(lambda new, old: jnp.where(going, new, old), trial.state, run.state)
     trial = anchored(setup, run.state, trial._replace(state=state), h)
     seen = see(setup, state, loads[-1])

@@ -19,9 +19,18 @@ def begins_at(place: Array) -> Array:
     return with_tangent_of(jnp.where((place >= 0.0) & (place < 1.0), place, jnp.where(place > 0.0, 1.0, 0.0)), jnp.clip(place, 0.0, 1.0))
 
 
-def ends_at(place: Array) -> Array:
-    """The same of its end, which moves the earlier one's part: a window that ends with the run can only end earlier."""
-    return with_tangent_of(jnp.where((place > 0.0) & (place <= 1.0), place, jnp.where(place > 0.0, 1.0, 0.0)), jnp.clip(place, 0.0, 1.0))
+def ends_at(place: Array, at_end: Array | bool = False) -> Array:
+    """The same of its end, which moves the earlier one's part: a window that ends with the run can only end earlier.
+
+    `at_end`: whether window and run end with this step (`closes`); `place` may then be 1 and a rounding error.
+    """
+    moves = ((place > 0.0) & (place <= 1.0)) | at_end
+    return with_tangent_of(jnp.where(moves, place, jnp.where(place > 0.0, 1.0, 0.0)), jnp.clip(place, 0.0, 1.0))
+
+
+def closes(bound: Array, end: Array, done: Array, whole: Array) -> Array:
+    """Whether a window that ends at `bound` [s] ends with its run, at `end` [s], in the step after `done` of `whole` steps."""
+    return (bound == end) & (done == whole - 1.0)
 
 
 def lost_at_start(p: dict[str, Any], t: Array) -> Array:

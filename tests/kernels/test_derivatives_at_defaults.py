@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -13,7 +14,8 @@ from tribosweep import kernels
 from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT
-from tribosweep.kernels.models.structures import Structure, body_basis
+from tribosweep.kernels.models.structures import Load, Structure, body_basis
+from tribosweep.kernels.models.supports import Support
 from tribosweep.kernels.stepping import window_bounds
 
 SEEN = ("x_end", "v_end")
@@ -120,6 +122,44 @@ def test_a_bound_of_a_window_moves_one_of_the_two_steps_that_meet_there() -> Non
         for place, rate in zip([-0.5, 0.0, 0.5, 1.0], rates, strict=True):
             value, found = jax.jvp(bound, (place,), (1.0,))
             assert (float(value), float(found)) == (max(place, 0.0), rate)
+
+
+ENDS = (0.17, 0.34, 0.68, 1.11)  # s; over steps of 1e-4 s, these are whole numbers and a rounding error
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_window_that_ends_with_its_run_moves_the_last_step_however_its_place_is_rounded(end: float) -> None:
+    whole = float(round(end / 1e-4))
+    assert end * (whole / end) - (whole - 1.0) > 1.0
+
+    def part(window_end: Any, done: Any) -> Any:
+        closes = window_bounds.closes(window_end, jnp.asarray(end), done, jnp.asarray(whole))
+        return window_bounds.ends_at(window_end * (whole / end) - done, closes)
+
+    for done, rate in ((whole - 2.0, 0.0), (whole - 1.0, whole / end)):
+        value, found = jax.jvp(functools.partial(part, done=jnp.asarray(done)), (end,), (1.0,))
+        assert (float(value), float(found)) == (1.0, rate)
+
+
+@pytest.mark.slow
+def test_slip_and_impulse_grow_at_the_end_of_a_window_that_ends_with_its_run_by_fixed_steps() -> None:
+    def slid(end: Any, window_end: Any) -> Any:
+        given = {"k_t": 1e5, "v0": 5.0, "mu": 0.1, "step": 1e-4, "end": end, "window_end": window_end}
+        found = kernels.simulate("rubbing_mass", given, scheme="euler")
+        return found.slip_distance, found.v_end
+
+    body = Structure(body_basis("x"), [Support("pad", "centre", "plane")], [Load("pull")], body=True).model
+
+    def pressed(end: Any, window_end: Any) -> Any:
+        given = {"k_n": 1e3, "c_n": 10.0, "gap": 0.0, "constant[pull]": 5.0, "step": 1e-4, "end": end, "window_end": window_end}
+        return kernels.simulate(body, given, scheme="euler")["impulse[pad]"]
+
+    ends = jnp.array(ENDS)
+    (_, speeds), (rates, _) = jax.jvp(lambda at: slid(ends, at), (ends,), (jnp.ones(4),))
+    np.testing.assert_allclose(rates, speeds, rtol=1e-3)
+    assert (speeds > 3.0).all()
+    impulses, rates = jax.jvp(lambda at: pressed(ends, at), (ends,), (jnp.ones(4),))
+    np.testing.assert_allclose(rates, (impulses - pressed(ends, ends - 1e-4)) / 1e-4, rtol=2e-2)
 
 
 @pytest.mark.slow

@@ -283,7 +283,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
     d, v, a = (path.derivative(order, share) * by_h**order for order in range(3))
     end = Point(d, v, a, sine, cosine, s.at.area + path.area(share))
     if slow is not None:
-        left_over = slow.decays * jnp.exp(-decay_of(segment).fast * step)
+        left_over = slow.fast_velocity * jnp.exp(-decay_of(segment).fast * step)
         end = _choose(long, eased(segment, pace, response, segment.point(anchor, s.low + step), left_over), end)
     end = Point(*fusion_barrier(*end))
     end_slopes = segment.slopes(end)

@@ -88,13 +88,13 @@ class Slow(NamedTuple):
             bounds of the free motion [m], its velocity [m/s] and its acceleration [m/s^2] from there on; infinite where they grow or have
             no equilibrium.
         bounds: of the derivatives of order 6, 7 and 8 [m/s^6 to m/s^8] of the slow part of a strongly damped free motion, from there on;
-            0 of any other. decays: velocity of its fast part [m/s].
+            0 of any other. fast_velocity: that of its fast part [m/s].
     """
 
     motion: tuple[Array, ...]
     swing: tuple[Array, Array, Array]
     bounds: Bounds
-    decays: Array
+    fast_velocity: Array
 
     def swing_of(self, guard: Guard) -> Array:
         """Upper bound of the free motion in a guard."""
@@ -173,12 +173,12 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     swing = jnp.sqrt(away * away + speed * speed / stiffness) + rest * (h / jnp.sqrt(stiffness) + 2.0 / stiffness)
     swing = jnp.where(swings, swing, jnp.inf)
     faster = jnp.sqrt(stiffness) * swing
-    # the fast part has the velocity `decays`; the slow part, under a ramp, the other one and the acceleration `slide`
+    # the fast part has the velocity `fast_velocity`; the slow part, under a ramp, the other one and the acceleration `slide`
     drifts = ramp / decay.fast
-    decays = (drifts - push - decay.slow * speed) / (decay.fast - decay.slow)
-    slide = jnp.where(decay.strong, drifts - decay.slow * (speed - decays), 0.0)
-    split = at.d + decays / decay.fast, q1 + speed - decays, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
-    size = jnp.abs(decays)
+    fast_velocity = (drifts - push - decay.slow * speed) / (decay.fast - decay.slow)
+    slide = jnp.where(decay.strong, drifts - decay.slow * (speed - fast_velocity), 0.0)
+    split = at.d + fast_velocity / decay.fast, q1 + speed - fast_velocity, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
+    size = jnp.abs(fast_velocity)
 
     def chosen(strong: Array, other: Array) -> Array:
         return jnp.where(decay.strong, strong, other)
@@ -191,16 +191,16 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
             chosen(decay.fast * size, 2.0 * zeta * faster + stiffness * swing + rest),
         ),
         Bounds(*(decay.slow**order * jnp.abs(slide) for order in (4, 5, 6))),
-        decays,
+        fast_velocity,
     )
 
 
 @traced_once
-def eased(segment: Damped, pace: Pace, response: Response, at: Point, decays: Array) -> Point:
-    """A point of a strongly damped motion whose acceleration is no difference of large forces. `decays`: see `Slow`, there."""
+def eased(segment: Damped, pace: Pace, response: Response, at: Point, fast_velocity: Array) -> Point:
+    """A point of a strongly damped motion whose acceleration is no difference of large forces. `fast_velocity`: see `Slow`, there."""
     omega, decay = pace.omega, decay_of(segment)
     on_s, on_c = _turned(response, at)
     q1, q2 = over_sines(omega * segment.alpha * on_c), over_sines(-(omega**2) * segment.alpha * on_s)
     ramp = 0.0 if segment.ramp is None else segment.ramp / decay.fast
-    a = q2 + ramp - decay.slow * (at.v - q1 - decays) - decay.fast * decays
+    a = q2 + ramp - decay.slow * (at.v - q1 - fast_velocity) - decay.fast * fast_velocity
     return at._replace(a=jnp.where(decay.strong, a, at.a))

@@ -26,7 +26,12 @@ RUBBING: Row = {"m": 1.0, "k": 1.0, "c": 0.0, "g": 1.0, "a0": 1.0, "load": 0.0}
 
 
 class Study(NamedTuple):
-    """Oscillators of a model, what they share, the parameter along which branches are followed, and what these show at least."""
+    """Oscillators of a model, what they share, the parameter along which branches are followed, and what these show at least.
+
+    Attributes:
+        compared: least number of rows whose multipliers are compared with differences.
+        lies: least part of the rows of a branch that lie on the lines through every second one of them; where curves turn fast it is less.
+    """
 
     model: str
     shared: Row
@@ -34,6 +39,8 @@ class Study(NamedTuple):
     along: str
     bounds: tuple[float, float]
     special: set[str]
+    compared: int = 4
+    lies: float = 0.9
 
 
 STUDIES = {
@@ -49,10 +56,10 @@ STUDIES = {
     ], "mu_d", (0.1, 0.6), {"grazing"}),
     "rubbing stops": Study("stop", {**OSCILLATOR, "k_n": 30.0, "c_n": 0.5, "g": 1.0}, [
         {"a0": 0.4, "mu": 0.05}, {"a0": 0.6, "mu": 0.02},
-    ], "omega", (0.8, 2.4), {"grazing"}),
+    ], "omega", (0.8, 2.4), {"grazing"}, compared=1, lies=0.7),
     "penalised friction": Study("rubbing_mass", {**RUBBING, "omega": 0.8, "c": 0.05}, [
         {"k_t": 20.0, "c_t": 0.0}, {"k_t": 5.0, "c_t": 0.1},
-    ], "mu", (0.1, 0.8), set()),
+    ], "mu", (0.1, 0.8), set(), compared=0, lies=0.7),
 }  # fmt: skip
 
 
@@ -158,7 +165,7 @@ def test_no_motion_is_on_two_branches_and_none_is_one_of_fewer_periods(case: tup
     thinned = found[0]  # what such a comparison would find
     half = np.arange(0, len(thinned.value), 2)
     part = replace(thinned, value=thinned.value[half], points=thinned.points.take(half), y=thinned.y[half])
-    assert between(study, thinned, orbits[0][:, half], part).mean() > 0.7  # where a curve turns fast, half of its rows are too few
+    assert between(study, thinned, orbits[0][:, half], part).mean() > study.lies
 
 
 def test_special_points_count_once(case: tuple[Study, list[Branch], list[np.ndarray]]) -> None:
@@ -190,9 +197,10 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
             areas = np.prod(branch.multipliers, axis=1)[plain]
             np.testing.assert_allclose(areas, contacts(study, branch)[plain], atol=1e-7)
         rows = middles(branch)
+        rows = rows[np.abs(branch.y[rows, 0]) > 1e-6 * branch.points.speed[rows]]  # at rest there are two of them, one to each side
+        # a section with the stretch of a spring has three multipliers; the event code moves two coordinates and returns no stretch
         if branch.y.shape[1] > 2 or not rows.size:
             continue
-        rows = rows[np.abs(branch.y[rows, 0]) > 1e-6 * branch.points.speed[rows]]  # at rest there are two of them, one to each side
         h = 2e-7 * branch.points.speed.max()  # near a grazing larger steps come to other motions
         central = []
         for size in (h, 2.0 * h):
@@ -205,4 +213,4 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
             scale = 1.0 + np.abs(branch.points.jacobian[row]).max()
             np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(values), atol=1e-5 * scale, err_msg=f"{branch.row} {row}")
             count += 1
-    assert count or all(branch.y.shape[1] > 2 for branch in found)
+    assert count >= study.compared

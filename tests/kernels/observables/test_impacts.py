@@ -221,6 +221,14 @@ def test_two_walls_have_the_first_contact_and_the_last_separation_of_either(swap
     assert (float(found.impacts), float(found.impulse), float(found.peak)) == (2.0 * one.impacts, 2.0 * one.impulse, 99.0)
 
 
+def test_a_tolerance_decides_how_far_out_an_impact_ends_and_not_how_deep_one_begins():
+    visit, unsure = Visit(jnp.full(1, -1e-6)), 1e-3
+    for depths, held in (((-1e-2, 5e-4), True), ((5e-4, -9e-4), True), ((-9e-4, -1.1e-3), False), ((-1.1e-3, 1e-9), True)):
+        ends = tuple(jnp.full(1, depth) for depth in depths)
+        visit = visited(visit, ends, ends, 0.1, lines=False, unsure=unsure)
+        assert bool(visit.held[0]) == held, depths
+
+
 def test_what_is_too_brief_for_the_steps_of_a_scheme_neither_ends_an_impact_nor_is_one():
     h, pull = 0.1, 2.0  # steps of a point that falls towards its support: depth over time
     times = h * np.arange(12)

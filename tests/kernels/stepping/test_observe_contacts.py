@@ -1,0 +1,65 @@
+"""What a support adds up in a single step, at instants that meet the end of the step to the last bit."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, anew
+from tribosweep.kernels.models.supports import PLANE, RETURN_MAPPING, ContactKind
+from tribosweep.kernels.observables.impacts import Visit
+from tribosweep.kernels.stepping import observe_contacts
+from tribosweep.kernels.stepping.observe_wall import WindowPart
+
+
+def planes(gaps: np.ndarray, axes: int) -> ImpactSliding:
+    """Planes with dampers."""
+    every = {"k_n": 1e4, "c_n": 40.0, "mu_s": 0.3, "mu_d": 0.3, "k_t": 2e4, "c_t": 60.0}
+    numbers = {name: jnp.full(gaps.shape, value) for name, value in every.items()}
+    numbers |= {"gap": jnp.asarray(gaps)}
+    return ImpactSliding(ContactKind("it", PLANE, RETURN_MAPPING, axes), **numbers, centre=(jnp.zeros(gaps.shape),) * axes)
+
+
+def test_a_point_that_comes_to_the_face_just_at_the_end_of_a_step_has_dissipated_nothing() -> None:
+    h, gap, velocity = 2.0**-16, 2.0**-10, (1.0, 2.0)
+    group = planes(np.array([gap, gap - 1e-14, gap + 1e-14]), 2)
+
+    @jax.jit
+    def taken(start: jax.Array, end: jax.Array) -> list[jax.Array]:
+        rate = tuple(jnp.full(3, along) for along in velocity)
+        moved = tuple(jnp.full(3, along * h) for along in velocity)
+        place = (jnp.full(3, gap - h), jnp.zeros(3))
+        before = group.evaluate(group.untouched(), place, tuple(0.0 * along for along in moved), rate)[1]
+        (before,) = anew((before,))
+        after = group.evaluate(before, tuple(map(jnp.add, place, moved)), moved, rate)[1]
+        sums = observe_contacts.init(group, before, jnp.asarray(0.0), lines=True)
+        parts = (None, WindowPart(start, end))
+        found = [observe_contacts.update(sums, group, before, after, jnp.asarray(h), part, jnp.zeros(3), lines=True) for part in parts]
+        return [after.depth, after.slips, *(each.added.friction for each in found)]
+
+    for part in ((0.0, 0.0), (0.0, 1.0), (0.5, 1.0)):
+        depth, slips, *friction = taken(*map(jnp.asarray, part))
+        assert (float(depth[0]), float(slips[0])) == (0.0, 1.0)
+        assert np.array(friction) == pytest.approx(np.zeros((2, 3)), abs=1e-9)
+
+
+def test_an_impact_that_ends_outside_its_support_is_counted_in_one_part_of_the_step() -> None:
+    """Where the point goes on outside until it is far enough, and whichever way it moves then."""
+    group, zero = planes(np.zeros(2), 1), jnp.zeros(2)
+    depths = np.array([[-2e-6, -1e-6], [-1e-6, -2e-6]])  # inwards, and outwards
+    before, after = (
+        Touch(jnp.asarray(depth), 1e4 * jnp.asarray(depth), zero, (), (), zero, zero, zero, (jnp.asarray(depth),), (zero,), ())
+        for depth in depths.T
+    )
+
+    @jax.jit
+    def counted(start: jax.Array, end: jax.Array) -> jax.Array:
+        sums = observe_contacts.init(group, before, jnp.asarray(0.0), lines=False, edges=(0.0, 1e3))
+        sums = sums._replace(visit=Visit(jnp.full(2, 1e-3)), peak=jnp.full(2, 10.0))
+        part = WindowPart(start, end)
+        return observe_contacts.update(sums, group, before, after, jnp.asarray(1e-5), part, zero, lines=False, edges=(0.0, 1e3)).counts[0]
+
+    parts = [counted(*map(jnp.asarray, part)) for part in ((0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.0))]
+    np.testing.assert_array_equal(parts, [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
