@@ -67,7 +67,8 @@ def update(
             return found._replace(unresolved=Unresolved(unsure, jnp.zeros_like(unsure)))
         if sums.unresolved is None:
             return found
-        outside = compression(wall, after.x, after.rest) <= 0.0
+        # the side of the present impact has been left where the mass is at the other one: with a gap of 0 there is nothing between
+        outside = (compression(wall, after.x, after.rest) <= 0.0) | (sums.held * wall.stands * _side(wall, after.x) < 0.0)
         change = h * jnp.minimum(jnp.abs(before.a), jnp.abs(after.a))
         unresolved = impacts.unresolved(change, h, sums.unresolved, outside)
         return found._replace(arrival=_side(wall, before.x) * before.v, unresolved=unresolved)
