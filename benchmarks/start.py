@@ -41,8 +41,7 @@ def main() -> None:
     """Print the table."""
     print("| | median [s] | fastest [s] |\n|---|---|---|")
     for name, code in (
-        ("`tribosweep.sweep`", "from tribosweep import sweep"),
-        ("`tribosweep.kernels`", "from tribosweep import kernels"),
+        ("`import tribosweep`", "import tribosweep"),
         ("nothing", "pass"),
     ):
         row(name, [seconds(["-c", code]) for _ in range(PASSES)])

@@ -16,7 +16,8 @@ name of a model to its parameters and observables, `SCHEMES` the name of a schem
 of friction, and `__version__` is the version. `ConfigError` with its `Problem`s, `RowError` and `RunError` are raised.
 
 Import it before other code starts JAX: it sets float64, one CPU device per core, and options of XLA. It imports neither JAX nor pandas;
-what needs them does, at its first use. The names are those of the packages `sweep` (studies and runs) and `kernels` (the physics).
+what needs them does, at its first use. The names are those of `tribosweep.sweep` (studies and runs) and
+`tribosweep.kernels` (the physics).
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 if not all((Path(__file__).parent / folder).is_dir() for folder in ("kernels", "sweep")):
     raise ImportError(
-        "tribosweep/kernels and tribosweep/sweep of a checkout are links to the folders beside, and lack here. In a clone: allow links"
-        " (Windows: developer mode), then `git config core.symlinks true` and `git checkout -- tribosweep`. A source distribution has no"
+        "tribosweep/kernels and tribosweep/sweep of a checkout are links to the folders beside it; they are missing here. In a clone:"
+        " allow links (Windows: developer mode), then `git config core.symlinks true` and `git checkout -- tribosweep`. A source distribution has no"
         " links: build or install its wheel (`pip install FILE.tar.gz`)"
     )
 
