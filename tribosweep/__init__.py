@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 if not all((Path(__file__).parent / folder).is_dir() for folder in ("kernels", "sweep")):
     raise ImportError(
         "tribosweep/kernels and tribosweep/sweep of a checkout are links to the folders beside it; they are missing here. In a clone:"
-        " allow links (Windows: developer mode), then `git config core.symlinks true` and `git checkout -- tribosweep`. A source distribution has no"
-        " links: build or install its wheel (`pip install FILE.tar.gz`)"
+        " allow links (Windows: developer mode), then `git config core.symlinks true` and `git checkout -- tribosweep`. A source"
+        " distribution has no links: build or install its wheel (`pip install FILE.tar.gz`)"
     )
 
 from tribosweep import kernels as _kernels
