@@ -11,12 +11,12 @@ if not __name__.startswith("tribosweep."):
 from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:
+    from tribosweep.sweep.analyses.basins.result import Basins
+    from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.api import Run, resume, run
-    from tribosweep.sweep.api.basins import Attractors
     from tribosweep.sweep.api.branching import Branched, branches
     from tribosweep.sweep.api.calibrating import Calibrated, calibrate
     from tribosweep.sweep.api.comparing import Comparison, compare
-    from tribosweep.sweep.api.fragilities import Fragility
     from tribosweep.sweep.api.opened import open_run, runs
     from tribosweep.sweep.api.optimising import Optimised, optimise
     from tribosweep.sweep.api.rare_events import RareChance
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
     from tribosweep.sweep.execution.job_share import Share
     from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, RunError
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
     from tribosweep.sweep.study.builder import Study, between, distribution, geomspace, integers, linspace
     from tribosweep.sweep.study.config import Config
     from tribosweep.sweep.study.load import load
 
 __version__ = VERSION
 HOMES = {
-    "Attractors": "tribosweep.sweep.api.basins",
+    "Basins": "tribosweep.sweep.analyses.basins.result",
     "Config": "tribosweep.sweep.study.config",
     "ConfigError": "tribosweep.sweep.io.errors",
-    "Fragility": "tribosweep.sweep.api.fragilities",
+    "Fragility": "tribosweep.sweep.analyses.fragility.result",
     "RareChance": "tribosweep.sweep.api.rare_events",
-    "Picture": "tribosweep.sweep.plots.figure",
+    "Picture": "tribosweep.sweep.results.picture",
     "Problem": "tribosweep.sweep.io.errors",
     "RowError": "tribosweep.sweep.io.errors",
     "Run": "tribosweep.sweep.api",
@@ -58,7 +58,7 @@ HOMES = {
     "intensities": "tribosweep.sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
 __all__ = [
-    "Attractors",
+    "Basins",
     "Branched",
     "Calibrated",
     "Comparison",

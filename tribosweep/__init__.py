@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         trace,
     )
     from tribosweep.sweep import (
-        Attractors,
+        Basins,
         Branched,
         Calibrated,
         Comparison,
@@ -96,7 +96,7 @@ __all__ = [
     "MODELS",
     "REGIMES",
     "SCHEMES",
-    "Attractors",
+    "Basins",
     "Branched",
     "Calibrated",
     "Comparison",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tribosweep.sweep.analysis.branching.results import Branches
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)

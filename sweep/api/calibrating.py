@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
     from tribosweep.sweep.analysis.calibration.results import CalibrationResult
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +43,7 @@ class Calibrated:
         return f"<Calibrated: {'; '.join(told)}{state}>"
 
     def _repr_html_(self) -> str:
-        from tribosweep.sweep.api.display import said
+        from tribosweep.sweep.results.html import said
 
         best = self.to_pandas().query("optimum == 0")[["parameter", "unit", "value", "std", "low", "high"]]
         return "\n".join([best.to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tribosweep.sweep.api.frames import facts_of, library
 from tribosweep.sweep.design.axis import SCHEME, Counted, Listed, Whole
 from tribosweep.sweep.design.grid import Grid
+from tribosweep.sweep.results.frames import facts_of, library
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:

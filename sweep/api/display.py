@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html as escaping
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,12 @@ from tribosweep.sweep.analysis.run_state import FIRST, first_rows
 from tribosweep.sweep.design.axis import Axis
 from tribosweep.sweep.execution.directory import count_failed
 from tribosweep.sweep.io.errors import ConfigError, shorten
-from tribosweep.sweep.io.text import visible
 from tribosweep.sweep.io.toml import inline
+from tribosweep.sweep.results.html import said
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 SHOWN = 8  # values of an axis
 MOST_COLUMNS = 6  # observables of the first rows
@@ -51,11 +50,6 @@ def html(directory: Path, config: Config, complete: bool, statuses: Mapping[str,
             picture(pictures) if rows <= MOST_DRAWN else "<div>A picture: <code>run.map()</code> or <code>run.plot()</code>.</div>"
         )
     return "\n".join(parts)
-
-
-def said(text: object) -> str:
-    """A text for HTML, with what would hide or command shown as an escape."""
-    return escaping.escape(visible(str(text)))
 
 
 def values_of(axis: Axis) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tribosweep.sweep.api.datasets import columns_of, to_xarray
-from tribosweep.sweep.api.frames import facts_of, library
 from tribosweep.sweep.execution.dataset import Dataset, rows_of
 from tribosweep.sweep.io.atomic import make_folders, write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.frames import facts_of, library
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tribosweep.kernels.models.status import RESULTS
-from tribosweep.sweep.api import datasets, frames
+from tribosweep.sweep.api import datasets
+from tribosweep.sweep.api.analyses import Analyses
 from tribosweep.sweep.api.wording import in_python, texts_of
 from tribosweep.sweep.design.axis import Counted
 from tribosweep.sweep.design.refinement import Convergence
 from tribosweep.sweep.execution.dataset import Dataset, rows_of
 from tribosweep.sweep.execution.directory import RunDirectory, count_failed
-from tribosweep.sweep.io.errors import RowError
+from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, advise
+from tribosweep.sweep.results import frames
+from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -26,19 +29,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from tribosweep.sweep.analysis.time_trace import TimeTrace
-    from tribosweep.sweep.api.basins import Attractors
-    from tribosweep.sweep.api.fragilities import Fragility
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
     from tribosweep.sweep.api.rare_events import RareChance
     from tribosweep.sweep.api.sensitivities import Sensitivity
     from tribosweep.sweep.api.signals import Signals
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 WORDED = 5  # failed rows that an error names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Run:
+class Run(Analyses):
     """A run, which may be incomplete or one share of a run. It shows itself in a notebook.
 
     Attributes:
@@ -478,80 +479,23 @@ class Run:
         with in_python():
             return analyse_run(self.directory, self.config, observables, regime, chances, quantiles, derivatives, at, numbers)
 
-    def fragility(
-        self,
-        event: str,
-        intensity: str,
-        *,
-        over: Sequence[str] = (),
-        by: str | None = None,
-        at: Mapping[str, Any] | None = None,
-        method: str = "stripes",
-        interval: str | None = None,
-        capacity_beta: float = 0.0,
-        confidence: float = 0.95,
-        resamples: int = 1000,
-        seed: int = 1,
-    ) -> Fragility:
-        """How the chance of an event grows with an intensity, as `tribosweep fragility` fits it.
+    def analyse(self, name: str, **asked: Any) -> Result:
+        """Carry out an analysis by its name, also one that another package brings by its entry point `tribosweep.analyses`.
 
         Args:
-            event: such as "buckled=1", "peak_force > 5 kN" or "wall_regime=plateau".
-            intensity: a parameter that the run varies, an observable, or of records and draws "pga", "pgv", "arias", "cav", "sa_0.5s",
-                "sa_0.5s_2%" (of 2 % of damping), of a channel "pga[0]".
-            over: parameters whose values are random; default the draws and records. Rows that share them all are drawn together.
-            by: parameter each of whose values has a curve.
-            at: parameter -> value of those that are held.
-            method: "stripes" (rows with and without the event), "cloud" (line through logarithms) or "incremental" (first intensity).
-            interval: "profile", "delta" or "bootstrap"; default bootstrap if rows share a record or a draw, else profile (cloud: delta).
-            capacity_beta: of a cloud, logarithmic standard deviation of the limit itself.
-            confidence: level of the intervals.
-            resamples: number of bootstrap samples.
-            seed: seed of the bootstrap samples.
-
-        Returns:
-            The curves and counted chances, as tables and pictures.
+            name: of the analysis, as `tribosweep --help` lists it.
+            asked: what it asks for, as the options of its command.
 
         Raises:
-            ConfigError: a name, a number or the event is wrong, or a parameter varies that has no place.
-
-        Examples:
-            >>> found = run.fragility("buckled=1", "v0")
-            >>> found.chance([0.5, 1.0, 2.0])
-            >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
-            >>> found.plot("fragility.png")
+            ConfigError: there is no such analysis, or what is asked for is wrong.
         """
-        from tribosweep.sweep.api.fragilities import analyse_run
+        from tribosweep.sweep.registry import analyses
 
-        numbers: dict[str, Any] = {
-            "capacity_beta": capacity_beta, "confidence": confidence, "resamples": resamples, "seed": seed, "over": tuple(over),
-            "at": tuple(texts_of(at)),
-        }  # fmt: skip
+        known = analyses()
+        if name not in known:
+            raise ConfigError("analyse", [Problem("name", f"{name!r} is no analysis; {advise(name, known)}")])
         with in_python():
-            return analyse_run(self.directory, event, intensity, by=by, method=method, interval=interval, **numbers)
-
-    def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 1e-3) -> Attractors:
-        """Which steady motion each start (x0, v0) of the run leads to, as `tribosweep basins` finds it.
-
-        Args:
-            at: parameter -> value of those that are held.
-            tolerance: distance of a start's section point to one of a motion, over |f0 - m a0| / (m omega), within which it has come to it.
-
-        Returns:
-            The motions with their shares, and the motion of each start, as tables and pictures.
-
-        Raises:
-            ConfigError: neither x0 nor v0 varies, or the run is not one of a model with steady motions by scheme exact over a given time.
-
-        Examples:
-            >>> found = run.basins()
-            >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
-            >>> found.plot("basins.png")
-        """
-        from tribosweep.sweep.api.basins import analyse_run
-
-        with in_python():
-            return analyse_run(self.directory, texts_of(at), tolerance)
+            return known[name].compute(self.directory, known[name].read(asked), None)
 
     def signals(
         self,

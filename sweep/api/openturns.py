@@ -10,13 +10,13 @@ import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.kernels.models.status import RESULTS
-from tribosweep.sweep.api.frames import library
 from tribosweep.sweep.design.axis import SCHEME, Axis, Continuous
 from tribosweep.sweep.design.copula import matrix_of
 from tribosweep.sweep.design.distributions import LOG_NORMAL, NORMAL, TRIANGULAR, TRUNCATED, Drawn, Scaled, Weighted, log_normal_scale
 from tribosweep.sweep.design.posterior import Posterior
 from tribosweep.sweep.design.sampling import Sampled
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.results.frames import library
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:

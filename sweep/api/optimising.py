@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,7 +48,7 @@ class Optimised:
         return f"<Optimised: {front}{objective} = {value_and_unit(self.value, objective.measure)} at {values}{state}>"
 
     def _repr_html_(self) -> str:
-        from tribosweep.sweep.api.display import said
+        from tribosweep.sweep.results.html import said
 
         best = self.to_pandas().query("optimum == 0")[["variable", "unit", "value", "lower", "upper"]]
         return "\n".join([best.to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])

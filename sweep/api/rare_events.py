@@ -13,7 +13,7 @@ from tribosweep.sweep.analysis.rare_event import RareEvent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,7 +33,7 @@ class RareChance:
         return f"<RareChance of {self.result.event}: {self.probability:.3g} ({self.interval[0]:.2g} to {self.interval[1]:.2g})>"
 
     def _repr_html_(self) -> str:
-        from tribosweep.sweep.api.display import said
+        from tribosweep.sweep.results.html import said
 
         return "\n".join(
             [f"<div>{said(repr(self)[1:-1])}</div>", self.to_pandas().to_html(index=False), *(f"<div>{said(n)}</div>" for n in self.notes)]

@@ -23,7 +23,7 @@ from tribosweep.sweep.study.config import Config
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 TABLES = (INDICES, UNCERTAINTY, DERIVATIVES, SIZES)
 PICTURES = ("bars", "plane", "scatter", "sizes")
@@ -45,7 +45,7 @@ class Sensitivity:
         return f"<Sensitivity of {', '.join(quantity.name for quantity in self.result.quantities)}: {', '.join(there)}>"
 
     def _repr_html_(self) -> str:
-        from tribosweep.sweep.api.display import said
+        from tribosweep.sweep.results.html import said
 
         tables = [self.to_pandas(table).to_html(index=False) for table in TABLES[:3] if self.result.lines[table]]
         return "\n".join([*tables, *(f"<div>{said(note)}</div>" for note in self.notes)])

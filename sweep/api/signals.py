@@ -13,7 +13,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,7 +18,7 @@ from tribosweep.sweep.plots import spectra as plots
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tribosweep.sweep.plots.figure import Picture
+    from tribosweep.sweep.results.picture import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

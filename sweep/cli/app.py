@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
+from tribosweep.sweep import registry
 from tribosweep.sweep.cli import (
-    basins,
+    analyses,
     branches,
     calibration,
     checks,
     explore,
     export,
-    fragility,
     optimisation,
     pictures,
     rare,
@@ -76,14 +76,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "convergence": pictures.draw_convergence,
     "spectrum": spectrum.spectrum,
     "sensitivity": sensitivity.sensitivity,
-    "fragility": fragility.fragility,
     "rare": rare.rare,
     "calibrate": calibration.calibrate,
-    "basins": basins.basins,
     "branches": branches.branches,
     "optimise": optimisation.optimise,
     "modes": structures.modes,
     "doctor": checks.doctor,
+    **{name: analyses.command_of(analysis) for name, analysis in registry.analyses().items()},
 }
 for name, command in COMMANDS.items():
     app.command(name, help=help_of(name, command.__doc__ or ""))(command)

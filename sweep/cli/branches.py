@@ -10,7 +10,8 @@ import typer
 from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
 from tribosweep.sweep.cli.shared import INTERRUPTED, TERMINATED, Terminated
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
+from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.branching.results import Branches
@@ -29,7 +30,7 @@ def branches(
     """Follow periodic motions in a parameter, stable or not, with the points where they change; what was computed before is kept."""
     from tribosweep.sweep.analysis.branching import analysis, load, results
     from tribosweep.sweep.plots.branches import draw
-    from tribosweep.sweep.plots.figure import check_suffix
+    from tribosweep.sweep.results.picture import check_suffix
 
     if picture is not None:
         check_suffix(picture)

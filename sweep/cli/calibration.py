@@ -14,8 +14,9 @@ import typer
 from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
 from tribosweep.sweep.cli.shared import FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +109,7 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
     """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
-    from tribosweep.sweep.plots.figure import check_suffix
+    from tribosweep.sweep.results.picture import check_suffix
 
     for option, path in pictures.items():
         if path is not None:

@@ -7,11 +7,9 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from tribosweep.sweep import registry
 from tribosweep.sweep.cli.terminal import say
-
-BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
-    "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
-)  # fmt: skip
+from tribosweep.sweep.results.analysis import ASK, BEGIN, HERE, LOOK, PARTS, RUN
 
 LONGEST = 200  # characters of the sentence about a command
 
@@ -54,16 +52,12 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sensitivity": (ASK, (
         "sensitivity sensitivity_wear --out wear.png", "sensitivity runs/my_study --exceeds wear_power=1.0 --quantile 0.99",
     )),
-    "fragility": (ASK, (
-        "fragility runs/fragility --event buckled=1 --intensity sa_0.4s --out fragility.png",
-        "fragility runs/quake --event 'peak_force > 5 kN' --intensity record_scale --by mu --method incremental",
-    )),
     "rare": (ASK, ("rare runs/rare_buckling --out rare.png",)),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
-    "basins": (ASK, ("basins runs/basins_stop --out basins.png", "basins runs/my_study --at a0=0.7 --tolerance 1e-4")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),
     "optimise": (ASK, ("optimise optimise_support --landscape limits.png", "optimise my_design.toml --set optimise.starts=32")),
+    **{name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()},
     "modes": (PARTS, ("modes beam.toml", "modes beam.toml --out basis.npz")),
     "verify": (HERE, ("verify",)),
     "doctor": (HERE, ("doctor",)),

@@ -17,8 +17,8 @@ from tribosweep.sweep.design.subset_simulation import SUBSET
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.plots.figure import SUFFIXES
 from tribosweep.sweep.plots.group_statistics import draw
+from tribosweep.sweep.results.picture import SUFFIXES
 from tribosweep.sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:

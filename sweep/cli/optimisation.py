@@ -11,7 +11,8 @@ import typer
 from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
 from tribosweep.sweep.cli.shared import FAILED_ROWS
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say_notes, short
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say_notes
+from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
@@ -37,8 +38,8 @@ def optimise(
     """Choose parameters so that an observable is least or greatest while others keep their limits; of two, the Pareto front."""
     from tribosweep.sweep.analysis.optimisation import analysis, load, results
     from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
-    from tribosweep.sweep.plots.figure import check_suffix
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
+    from tribosweep.sweep.results.picture import check_suffix
 
     for file in filter(None, (picture, landscape)):
         check_suffix(file)

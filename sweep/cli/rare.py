@@ -9,7 +9,8 @@ import typer
 
 from tribosweep.sweep.cli.arguments import AsJson, RunFolder
 from tribosweep.sweep.cli.shared import FAILED_ROWS
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say_notes, short
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say_notes
+from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.rare_event import RareEvent
@@ -25,8 +26,8 @@ def rare(
 ) -> None:
     """Estimate the chance of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture."""
     from tribosweep.sweep.analysis import rare_event
-    from tribosweep.sweep.plots.figure import check_suffix
     from tribosweep.sweep.plots.rare_event import draw
+    from tribosweep.sweep.results.picture import check_suffix
 
     if out is not None:
         check_suffix(out)

@@ -16,8 +16,9 @@ from tribosweep.sweep.api import default_directory, load_run
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyOrRun
 from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes, short
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.printed import short
 from tribosweep.sweep.study.comparison import limit_in
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load

@@ -35,7 +35,7 @@ def signals(
     from tribosweep.sweep.analysis import event_log
     from tribosweep.sweep.analysis.signals import read_signals
     from tribosweep.sweep.plots import signals as picture
-    from tribosweep.sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.results.picture import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:

@@ -48,7 +48,7 @@ def spectrum(
     """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses."""
     from tribosweep.sweep.analysis import event_log, spectra
     from tribosweep.sweep.plots import spectra as picture
-    from tribosweep.sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.results.picture import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:

@@ -9,7 +9,8 @@ import numpy as np
 import typer
 
 from tribosweep.sweep.cli.arguments import AsJson
-from tribosweep.sweep.cli.terminal import print_json, print_table, say, short
+from tribosweep.sweep.cli.terminal import print_json, print_table, say
+from tribosweep.sweep.results.printed import short
 
 
 def modes(

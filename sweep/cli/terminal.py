@@ -131,11 +131,6 @@ def prose_widths(columns: Mapping[str, Sequence[str]], prose: Sequence[str], wid
     return {} if total <= room else {name: least[name] + max(0, room) * more // total for name, more in missing.items()}
 
 
-def short(value: float | None, digits: int = 5) -> str:
-    """A number with few digits; "-" if it is undefined."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
-
-
 def show(cell: Any) -> str:
     """A cell as text: 7 significant digits, "-" for a missing value."""
     if cell is None:

@@ -34,7 +34,7 @@ def trace(
     from tribosweep.sweep.analysis import event_log
     from tribosweep.sweep.analysis.time_trace import extremes, trace_of
     from tribosweep.sweep.plots import time_trace as picture
-    from tribosweep.sweep.plots.figure import SUFFIXES
+    from tribosweep.sweep.results.picture import SUFFIXES
 
     drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None and not drawn and out.suffix not in event_log.FORMATS:

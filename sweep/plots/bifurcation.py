@@ -11,7 +11,7 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
 from tribosweep.sweep.analysis.fixed_values import fixed_in_words
 from tribosweep.sweep.analysis.run_rows import is_logarithmic
-from tribosweep.sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
+from tribosweep.sweep.results.picture import INK, Picture, label, label_plainly, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

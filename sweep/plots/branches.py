@@ -13,7 +13,7 @@ import numpy as np
 
 from tribosweep.sweep.analysis.branching.results import MOST_BONED, Branches, observables
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, label, label_plainly, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, Picture, label, label_plainly, plain, save
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from tribosweep.sweep.analysis.calibration.fitting import OPTIMAL
 from tribosweep.sweep.analysis.calibration.optima import Optimum
 from tribosweep.sweep.analysis.calibration.results import CalibrationResult, Landscape
 from tribosweep.sweep.io.units import raised
-from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analysis.convergence_curves import ConvergenceCurves
 from tribosweep.sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
-from tribosweep.sweep.plots.figure import INK, Picture, plain, save
+from tribosweep.sweep.results.picture import INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

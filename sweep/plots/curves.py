@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.sweep.analysis.curves import Curves
-from tribosweep.sweep.plots.figure import HUES, Picture, label, label_plainly, legend, plain, save
+from tribosweep.sweep.results.picture import HUES, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from tribosweep.sweep.analysis.group_statistics import keys_of
 from tribosweep.sweep.analysis.palette import OTHERS
 from tribosweep.sweep.analysis.run_rows import as_text, is_logarithmic, is_numeric
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.plots.figure import label, label_plainly, legend, plain, save
+from tribosweep.sweep.results.picture import label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from tribosweep.sweep.analysis.map_places import limits_of, sides_of
 from tribosweep.sweep.analysis.palette import EMPTY, Ramp, flat
 from tribosweep.sweep.analysis.regime_map import RegimeMap, theory_of
 from tribosweep.sweep.analysis.theory import BoundaryLine
-from tribosweep.sweep.plots.figure import INK
+from tribosweep.sweep.results.picture import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

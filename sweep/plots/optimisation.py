@@ -10,7 +10,7 @@ import numpy as np
 from tribosweep.sweep.analysis.optimisation.functions import Constraint, Measure
 from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
 from tribosweep.sweep.io.units import raised
-from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, label_plainly, legend, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, MARKS, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
 from tribosweep.sweep.analysis.calibration.posterior.modes import groups_of
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.units import raised
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, Picture, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 
 from tribosweep.sweep.analysis.rare_event import RareEvent
 from tribosweep.sweep.execution.adaptive.levels_table import limit_of
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, legend, plain, save, write_title
+from tribosweep.sweep.results.picture import HUES, INK, Picture, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

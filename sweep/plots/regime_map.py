@@ -14,8 +14,8 @@ from tribosweep.sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from tribosweep.sweep.analysis.regime_map import RegimeMap
 from tribosweep.sweep.analysis.theory import BoundaryLine
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.plots.figure import INK, Picture, label, label_plainly, save, write_title
 from tribosweep.sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, name_line, thinned
+from tribosweep.sweep.results.picture import INK, Picture, label, label_plainly, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

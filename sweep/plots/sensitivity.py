@@ -16,7 +16,7 @@ from tribosweep.sweep.analysis.sensitivity.sample import REGIME
 from tribosweep.sweep.design.distributions import Scaled
 from tribosweep.sweep.design.sensitivity import Morris
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.plots.figure import HUES, INK, MARKS, Picture, label, legend, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, MARKS, Picture, label, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

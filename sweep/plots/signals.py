@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tribosweep.sweep.analysis.signals import FREQUENCY, LEVEL, Curve, RunSignals, Signal
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
+from tribosweep.sweep.results.picture import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tribosweep.sweep.analysis.spectra import Spectra
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
+from tribosweep.sweep.results.picture import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import numpy as np
 
 from tribosweep.kernels.models.supports import PLANE, RING, named
 from tribosweep.sweep.analysis.time_trace import Clearance, TimeTrace
-from tribosweep.sweep.plots.figure import HUES, INK, Picture, legend, plain, save
+from tribosweep.sweep.results.picture import HUES, INK, Picture, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,8 @@ from tribosweep.sweep.design.axis import DRAW
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.registry import analyses
 from tribosweep.sweep.report.columns import MOST_FINE, pack_columns
-from tribosweep.sweep.report.fragility import fragility_of
 from tribosweep.sweep.report.groups import groups_of, joined
 from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from tribosweep.sweep.report.means import means_over
@@ -51,6 +51,8 @@ from tribosweep.sweep.report.sensitivity import indices_of
 from tribosweep.sweep.report.signals import signals_of
 from tribosweep.sweep.report.summary import sentences
 from tribosweep.sweep.report.traces import trace_rows
+from tribosweep.sweep.results.analysis import Analysis
+from tribosweep.sweep.results.section import Section
 from tribosweep.sweep.study.capabilities import BOUNDARY
 
 LINE_NODES = 600
@@ -67,6 +69,7 @@ class Content:
         title: title of the page. facts: everything except the columns, ready for JSON.
         columns: name -> packed numbers of every row. left_out: names of columns for which there was no room.
         traced: number of points with a trace. page: what draws it: one of `page.PAGES`.
+        sections: packages of the analyses whose parts it has.
     """
 
     title: str
@@ -75,6 +78,7 @@ class Content:
     left_out: tuple[str, ...]
     traced: int
     page: str = "run"
+    sections: tuple[str, ...] = ()
 
 
 def read_content(
@@ -129,11 +133,11 @@ def read_content(
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
     indices, lacking = indices_of(path, rows.state, shade)
-    fragile, why_not = fragility_of(path, rows.state)
     rare, not_rare = rare_of(path, rows.state)
+    parts, lacking_parts = sections_of(path, rows.state)
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
     signals, fewer_signals = signals_of(path, rows, over, at)
-    said = sentence_of(rare) if rare else []
+    said = [*(line for part in parts.values() for line in part.summary), *(sentence_of(rare) if rare else [])]
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
     notes = [
         each
@@ -141,8 +145,8 @@ def read_content(
             thinned,
             stacked_in([rows.along(axis) for axis in rows.axes], rows.loose),
             lacking,
-            why_not,
             not_rare,
+            *lacking_parts,
             no_groups,
             fewer_signals,
         )
@@ -200,7 +204,7 @@ def read_content(
         "wall": "peak_force" in by_name(rows.model.observables),
         "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
         "sensitivity": indices.facts if indices else None,
-        "fragility": fragile,
+        "sections": {analysis.name: part.facts for analysis, part in parts.items()},
         "rare": rare,
         "groups": groups,
         "signals": signals,
@@ -214,7 +218,20 @@ def read_content(
     if kind != "grid":
         facts["axis_columns"] = [f"axis {axis}" for axis in range(len(places))]
         columns |= {f"axis {axis}": pack_floats(values, FINE) for axis, values in enumerate(places)}
-    return Content(state["study"], facts, columns, left_out, len(found))
+    packages = tuple(analysis.compute.__module__ for analysis in parts)
+    return Content(state["study"], facts, columns, left_out, len(found), sections=packages)
+
+
+def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[Analysis[Any], Section], list[str]]:
+    """The parts that analyses have of a report of a run, and why others are not shown."""
+    parts, why_not = {}, []
+    for analysis in analyses().values():
+        found = analysis.section(path, state) if analysis.section is not None else ""
+        if isinstance(found, Section):
+            parts[analysis] = found
+        elif found:
+            why_not.append(found)
+    return parts, why_not
 
 
 def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> tuple[str, ...]:

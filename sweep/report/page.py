@@ -19,6 +19,7 @@ PAGES = {
     "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "run.js")),
     "branches": ("branches.html", ("shared.js", "data.js", "charts.js", "branches.js")),
 }  # kind of content -> what stands in the frame, scripts
+PLACE = "  <!-- sections of analyses -->\n"
 
 
 def write_page(content: Content, out: Path) -> int:
@@ -54,10 +55,12 @@ def is_pdf(out: Path) -> bool:
 def render(content: Content) -> str:
     """The HTML file as text."""
     main, scripts = PAGES[content.page]
-    plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in scripts)])
+    parts = [files(package) for package in content.sections]
+    own = [with_line_feeds((part / "section.js").read_text(encoding="utf-8")) for part in parts]
+    plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in scripts[:-1]), *own, read(scripts[-1])])
     places = {
         "policy": policy(plotly, script),
-        "main": read(main),
+        "main": read(main).replace(PLACE, "".join(with_line_feeds((part / "section.html").read_text(encoding="utf-8")) for part in parts)),
         "title": html.escape(visible(content.title)),
         "style": read("page.css"),
         "plotly": plotly,

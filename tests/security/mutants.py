@@ -30,9 +30,9 @@ import pyarrow.parquet as pq
 from tests.sweep.mutants import ODD, places
 from tribosweep import sweep
 from tribosweep.kernels.models import MODELS
+from tribosweep.sweep.analyses.fragility.input_intensity import measure_of
 from tribosweep.sweep.analysis.branching import load as branching
 from tribosweep.sweep.analysis.calibration import load as calibration
-from tribosweep.sweep.analysis.fragility.input_intensity import measure_of
 from tribosweep.sweep.analysis.optimisation import load as optimisation
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.units import in_unit

@@ -14,15 +14,15 @@ import pytest
 from tribosweep import sweep
 from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.models.naming import near_names
+from tribosweep.sweep.analyses.fragility.input_intensity import measure_of
 from tribosweep.sweep.analysis.calibration import load as calibration
-from tribosweep.sweep.analysis.fragility.input_intensity import measure_of
 from tribosweep.sweep.analysis.optimisation.functions import read_constraint, read_measure
 from tribosweep.sweep.analysis.supports import words_of
 from tribosweep.sweep.cli.study_schema import COMMON
 from tribosweep.sweep.io.columns import split_unit
 from tribosweep.sweep.io.errors import ConfigError, advise, advise_path
 from tribosweep.sweep.io.units import LONGEST, MOST_FACTORS, in_unit, product_of_powers
-from tribosweep.sweep.plots.figure import plain
+from tribosweep.sweep.results.picture import plain
 from tribosweep.sweep.study.comparison import read_expression
 from tribosweep.sweep.study.event import read_events
 from tribosweep.sweep.study.point_table import split_header

@@ -13,8 +13,8 @@ function showFacts() {
   element("sentences").replaceChildren(...content.summary.flatMap(([what, said]) =>
     [["dt", what], ["dd", said.replace(/\^2/g, "²").replace(/\^3/g, "³")]].map(([kind, textContent]) => Object.assign(document.createElement(kind), { textContent }))));
   showIndices();
+  for (const [name, facts] of Object.entries(content.sections)) sections[name].show(facts);
   showCurves();
-  showFragility();
   showRare();
   showGroups();
   showSignals();
@@ -280,7 +280,8 @@ function listen() {
 
 // What is drawn of a run besides its map and traces.
 async function drawAnalyses() {
-  for (const draw of [drawGroups, drawSignals, drawFragility, drawRare]) await draw();
+  for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw(facts);
+  for (const draw of [drawGroups, drawSignals, drawRare]) await draw();
 }
 
 // Areas are painted before Plotly is there.

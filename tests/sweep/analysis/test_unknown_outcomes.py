@@ -21,12 +21,13 @@ from scipy.stats import beta
 from tribosweep import sweep
 from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analyses.fragility.curves import analyse as fragility
+from tribosweep.sweep.analyses.fragility.curves import curve_of
+from tribosweep.sweep.analyses.fragility.intervals import by_profile
+from tribosweep.sweep.analyses.fragility.lognormal import fit, rows_of
+from tribosweep.sweep.analyses.fragility.request import FragilityRequest
+from tribosweep.sweep.analyses.fragility.rows import read
 from tribosweep.sweep.analysis import group_map
-from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, curve_of
-from tribosweep.sweep.analysis.fragility.analysis import analyse as fragility
-from tribosweep.sweep.analysis.fragility.intervals import by_profile
-from tribosweep.sweep.analysis.fragility.lognormal import fit, rows_of
-from tribosweep.sweep.analysis.fragility.rows import read
 from tribosweep.sweep.analysis.group_numbers import Groups
 from tribosweep.sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
 from tribosweep.sweep.analysis.optimisation.functions import read_measure
@@ -122,8 +123,8 @@ def by_report(run: Path, text: str) -> tuple[float, float, float, int]:
 def by_fragility(run: Path, text: str) -> tuple[float, float, float, int]:
     """The same by `fragility`, of all rows in one bin."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("tribosweep.sweep.analysis.fragility.analysis.MOST_BINS", 1)
-        found = fragility(run, FragilityRequest(text, "a0", confidence=CONFIDENCE))
+        patched.setattr("tribosweep.sweep.analyses.fragility.curves.MOST_BINS", 1)
+        found = fragility(run, FragilityRequest(event=text, intensity="a0", confidence=CONFIDENCE))
     (curve,), points = found.curves, found.curves[0].points
     assert found.failed == curve.failed == curve.void == 0
     assert any(VOLUME in note and "hold both outcomes" in note for note in found.notes)
@@ -151,7 +152,7 @@ def test_shares_leave_unknown_rows_out_and_their_intervals_hold_both_outcomes(ru
 
 def test_the_interval_of_a_fragility_holds_the_curves_of_both_outcomes(run: Path, rows: pd.DataFrame) -> None:
     text = next(iter(EVENTS))
-    request = FragilityRequest(text, "a0")
+    request = FragilityRequest(event=text, intensity="a0")
     found = read(run, text, "a0", (), None, ())
     found = replace(found, x=found.x * np.exp(np.random.default_rng(1).normal(0.0, 0.1, 64)))
     curve = curve_of(found, request, 0)
@@ -228,6 +229,6 @@ def test_every_module_that_asks_for_outcomes_is_walked_here() -> None:
     }
     assert asking == {
         "analysis/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
-        "analysis/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/chances.py",
+        "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/chances.py",
         "execution/adaptive/subset_simulation.py", "study/subset_simulation.py", "study/event.py",
     }  # fmt: skip

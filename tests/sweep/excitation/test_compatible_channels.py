@@ -12,7 +12,8 @@ import pytest
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.sweep import ConfigError, RunError, load, run
-from tribosweep.sweep.analysis.fragility.analysis import FragilityRequest, analyse
+from tribosweep.sweep.analyses.fragility.curves import analyse
+from tribosweep.sweep.analyses.fragility.request import FragilityRequest
 from tribosweep.sweep.analysis.spectra import read_spectra
 from tribosweep.sweep.excitation import draws as draws_of
 from tribosweep.sweep.excitation.compatible import Compatible
@@ -191,7 +192,7 @@ def test_rows_of_a_draw_that_misses_have_a_status_and_the_others_their_results(
     assert frame.loc[lost, ["wear_power", "regime"]].isna().all(axis=None)
     assert (frame.loc[~lost, "status"] == "ok").all()
     assert frame.loc[~lost, "wear_power"].to_numpy() == pytest.approx(100.0 * frame.loc[~lost, "mu"])
-    curves = analyse(tmp_path / "run", FragilityRequest("wear_power > 15", "pga", by="mu"))
+    curves = analyse(tmp_path / "run", FragilityRequest(event="wear_power > 15", intensity="pga", by="mu"))
     assert np.isnan(curves.rows.x[lost]).all()
     shown = read_spectra([tmp_path / "run"], np.array([2.0]), draws=5)
     assert (shown.missed, len(shown.names)) == (("draw 3",), 4)

@@ -19,7 +19,7 @@ from tribosweep.kernels.models.loads import PULSES
 from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
 from tribosweep.kernels.models.schemes import SINGLE, STEADY
 from tribosweep.sweep import ConfigError, load
-from tribosweep.sweep.analysis.basins.rows import refused
+from tribosweep.sweep.analyses.basins.rows import refused
 from tribosweep.sweep.analysis.branching.load import load as load_branches
 from tribosweep.sweep.analysis.calibration.load import load as load_calibration
 from tribosweep.sweep.analysis.event_log import events_of

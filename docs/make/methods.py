@@ -1,0 +1,125 @@
+"""The methods of `tribosweep.Run` for analyses, written from what each analysis says of itself: python -m docs.make.methods."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from tribosweep.sweep.registry import OWN, analyses
+from tribosweep.sweep.results.analysis import Analysis, bounds_of, is_held, without_none, words_of
+
+FILE = Path(__file__).parents[2] / "sweep" / "api" / "analyses.py"
+WIDTH = 140
+HEAD = '''"""Analyses as methods of `Run`: written by `python -m docs.make.methods` from what each analysis says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from tribosweep.sweep.results.result import Result
+
+if TYPE_CHECKING:
+{imports}
+
+
+class Analyses:
+    """The analyses that tribosweep has."""
+
+    __slots__ = ()
+
+    def analyse(self, name: str, **asked: Any) -> Result:
+        """Carry out an analysis by its name; see `Run.analyse`."""
+        raise NotImplementedError
+'''
+HELD = "parameter -> value of those that are held; the nearest one of the run counts"
+
+
+def text() -> str:
+    """The module."""
+    known = [each for each in analyses().values() if each.compute.__module__ in OWN]
+    imports = "\n".join(f"    from {module} import {name}" for module, name in sorted(each.result for each in known))
+    return "\n".join([HEAD.format(imports=imports), *(method(each) for each in known)])
+
+
+def method(analysis: Analysis[Any]) -> str:
+    """The method of an analysis."""
+    fields = analysis.request.model_fields
+    needed = [f"{name}: {type_of(of)}" for name, of in fields.items() if of.is_required()]
+    others = [f"{name}: {type_of(of)} = {default_of(of)}" for name, of in fields.items() if not of.is_required()]
+    signature = ", ".join(["self", *needed, *(["*"] if others else []), *others])
+    result = analysis.result[1]
+    given = "".join(f", {name}={name}" for name in fields)
+    lines = [
+        f"    def {analysis.name}({signature}) -> {result}:",
+        f'        """{analysis.about}',
+        "",
+        f"        As `tribosweep {analysis.name}` does.",
+        "",
+        "        Args:",
+        *(wrapped(f"{name}: {meaning(of)}", 12, 16) for name, of in fields.items()),
+        "",
+        "        Returns:",
+        wrapped(analysis.returns, 12, 12),
+        "",
+        "        Raises:",
+        wrapped(f"ConfigError: a name or number is wrong, or {analysis.raises}.", 12, 16),
+    ]
+    if analysis.python:
+        lines += ["", "        Examples:", *(f"            {line}" for line in analysis.python)]
+    lines += ['        """', f'        return cast("{result}", self.analyse("{analysis.name}"{given}))', ""]
+    return "\n".join(lines)
+
+
+def wrapped(words: str, first: int, rest: int) -> str:
+    """Words in lines of at most WIDTH characters."""
+    return textwrap.fill(
+        words, WIDTH, initial_indent=" " * first, subsequent_indent=" " * rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def type_of(of: FieldInfo) -> str:
+    """The type of an argument."""
+    if is_held(of):
+        return "Mapping[str, Any] | None"
+    kind = without_none(of.annotation)
+    if get_origin(kind) is tuple:
+        (inner, _) = get_args(kind)
+        return f"{inner.__name__} | Sequence[{inner.__name__}]"
+    name = "str" if words_of(kind) else kind.__name__
+    return name if kind is of.annotation else f"{name} | None"
+
+
+def default_of(of: FieldInfo) -> str:
+    """The default of an argument."""
+    return "None" if is_held(of) else repr(of.default)
+
+
+def meaning(of: FieldInfo) -> str:
+    """What an argument is."""
+    if is_held(of):
+        return f"{HELD}."
+    told = (of.description or "").rstrip(".")
+    words = words_of(of.annotation)
+    bounds = ", ".join(f'"{word}"' for word in words) if words and not all(word in told for word in words) else bounds_of(of)
+    return f"{told[:1].lower() if told[1:2].islower() or told[1:2] == ' ' else told[:1]}{told[1:]}{f'; {bounds}' if bounds else ''}."
+
+
+def write() -> None:
+    """Write the module in the project's format."""
+    FILE.write_text(formatted(), encoding="utf-8")
+
+
+def formatted() -> str:
+    """The module in the project's format."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"]
+    return subprocess.run(command, input=text(), capture_output=True, check=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,1 @@
+"""Analyses of a run: a folder for each, and none imports another."""

@@ -1,0 +1,268 @@
+"""Spearman's coefficients of the columns of a run, and their bootstrap intervals.
+
+The coefficient is that of linear correlation between ranks, of which equal values share the mean. A pair of columns is of the rows that
+have both values: where something did not happen, an observable has none, as the time of buckling of a wall that never buckled. Intervals
+are the quantiles over bootstrap samples (percentile method). Rows that share a random draw or a record are drawn together, as are those of
+a group of the design. A sample is a number of times for each row; then the ranks follow from sums over the sorted values, and nothing is
+sorted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analyses.correlation.request import CorrelationRequest
+from tribosweep.sweep.analyses.correlation.result import Correlation
+from tribosweep.sweep.analysis.run_rows import MOST_CELLS, have_results, slice_at, varying_of
+from tribosweep.sweep.analysis.run_state import model_of, state_of
+from tribosweep.sweep.analysis.supports import add_entries, lists_of, with_entries
+from tribosweep.sweep.design.axis import DRAW, RECORD
+from tribosweep.sweep.design.designs import BY_LEVELS, Concatenation
+from tribosweep.sweep.design.sensitivity import SAMPLERS, Morris, Saltelli
+from tribosweep.sweep.execution.dataset import Dataset
+from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.results.analysis import Tell
+from tribosweep.sweep.study.load import load
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RANDOM = tuple(name for name in SAMPLERS if name != "fast")  # whose points lie on curves
+SHARED = (DRAW, RECORD)  # random parts of an excitation, which rows may share
+FEWEST = 4  # rows of a pair
+LOST = 0.05  # part of bootstrap samples without a coefficient, above which an interval is unknown
+MOST_COLUMNS = 60
+COUNTERS = ("time_reached", "accepted_steps", "rejected_steps")  # observables of the computation rather than of the motion
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is correlated.
+
+    Attributes:
+        names: of the k columns. values: (k, n), NaN where a row has none. parameters: how many are parameters.
+        clusters: (n,) number of what is drawn as a whole: a row, the rows that share draws and records, or a group of the design.
+        failed: number of rows left out.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    parameters: int
+    clusters: np.ndarray
+    failed: int
+
+
+def correlate(directory: Path, request: CorrelationRequest, tell: Tell | None = None) -> Correlation:
+    """The rank correlations of a run, complete or not.
+
+    Args:
+        directory: of the run. request: what is asked. tell: called with the number of bootstrap samples that are done, and of all.
+
+    Raises:
+        ConfigError: there is no run or no row, its design adapts to its rows, or a column holds no numbers or does not vary.
+    """
+    state = state_of(directory)
+    if state["design"] in BY_LEVELS:
+        message = f"is a study by {state['design']}: its points follow from its rows, and their ranks say nothing of the parameters"
+        raise ConfigError(str(directory), [Problem("", message)])
+    if not state["rows"]:
+        raise ConfigError(str(directory), [Problem("", "no shard is written yet: nothing to correlate")])
+    columns = read_columns(directory, int(state["rows"]), request)
+    found, low, high, rows = with_intervals(columns.values, columns.clusters, request.confidence, request.resamples, request.seed, tell)
+    asked = {**request.model_dump(mode="json"), "columns": columns.names, "parameters": columns.names[: columns.parameters]}
+    return Correlation(
+        names=columns.names,
+        parameters=columns.parameters,
+        correlation=found,
+        low=low,
+        high=high,
+        rows=rows,
+        failed=columns.failed,
+        confidence=request.confidence,
+        state=state,
+        request=asked,
+        notes=notes_on(state, columns, rows, found),
+    )
+
+
+def notes_on(state: dict[str, Any], columns: Columns, rows: np.ndarray, found: np.ndarray) -> list[str]:
+    """What a reader should know of the numbers."""
+    notes = []
+    if state["state"] != "complete":
+        notes.append(f"The run is not complete: {state['rows']:,} of {state['points']:,} points count.")
+    if columns.failed:
+        notes.append(f"{columns.failed:,} rows failed and do not count.")
+    count = len(columns.clusters)
+    fewer = [name for name, own in zip(columns.names, np.diagonal(rows), strict=True) if own < count]
+    if fewer:
+        notes.append(f"Not all rows have a value of {', '.join(fewer)}; a pair is of the rows that have both.")
+    if (few := np.isnan(found)).any():
+        pairs = {" and ".join(sorted((columns.names[i], columns.names[j]))) for i, j in np.argwhere(few)}
+        notes.append(
+            f"No coefficient of {', '.join(sorted(pairs))}: fewer than {FEWEST} rows have both, or one is the same in all of them."
+        )
+    if (drawn := len(np.unique(columns.clusters))) < count:
+        notes.append(f"Bootstrap samples draw {drawn:,} groups of rows: those that share draws or records, or a group of the design.")
+    if state["design"] not in RANDOM:
+        notes.append(
+            f"The design ({state['design']}) is no random sample: intervals tell how coefficients would scatter if points like these were"
+            " drawn at random."
+        )
+    return notes
+
+
+def read_columns(directory: Path, count: int, request: CorrelationRequest) -> Columns:
+    """The columns of `count` rows that are asked for; ConfigError if one is not in the run, holds no numbers or does not vary."""
+    model, dataset = with_entries(model_of(directory)), Dataset(directory)
+    known, there = by_name(model.parameters), dataset.names
+    swept = [name for name in there if name in known]
+    problems: list[Problem] = []
+    observables = asked_of(model, there, request.observables, problems)
+    entries = lists_of(model, observables, there)
+    read = list(dict.fromkeys([*swept, *(name for name in observables if name in there), *(base for base, _ in entries.values())]))
+    if count * len(read) > MOST_CELLS:
+        problems.append(Problem("", f"more than {MOST_CELLS:,} cells would be read into memory: name fewer observables"))
+    if problems:
+        raise ConfigError(str(directory), problems)
+    table = add_entries(dataset.table(["point", *read, "status"]), model, entries)
+    table, _ = slice_at(table, varying_of(table, swept), request.at, problems)
+    good = have_results(table.column("status"))
+    varying = varying_of(table, swept)
+    shared = [name for name in varying if name in SHARED]
+    numbers = [name for name in varying if name not in SHARED and known[name].kind in ("float", "integer")]
+    incomplete = [name for name in numbers if table.column(name).null_count]
+    problems += [Problem(name, "some rows leave it at its default: its values are needed in every row") for name in incomplete]
+    if not numbers:
+        problems.append(Problem("", "no parameter with numbers varies: there is nothing to correlate with"))
+    if len(numbers) + len(observables) > MOST_COLUMNS:
+        problems.append(Problem("--observable", f"{len(numbers) + len(observables)} columns: at most {MOST_COLUMNS} are correlated"))
+    if problems:
+        raise ConfigError(str(directory), problems)
+    kept = table.filter(good)
+    names = (*numbers, *observables)
+    values = np.stack([np.asarray(kept.column(name).to_numpy(zero_copy_only=False), float) for name in names])
+    values[~np.isfinite(values)] = np.nan
+    return Columns(names, values, len(numbers), clusters_of(kept, shared, group_size(directory)), int(np.count_nonzero(~good)))
+
+
+def asked_of(model: Model, there: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[str]:
+    """The observables that are asked for, or the main one of the model."""
+    known = by_name(model.observables)
+    numbers = [name for name, each in known.items() if each.kind in ("float", "integer") and name not in COUNTERS]
+    found = []
+    for name in dict.fromkeys(observables or (model.main,)):
+        base = name.partition("[")[0]
+        if name not in known or (name not in there and base not in there):
+            problems.append(Problem("--observable", f"{name!r} is no observable of this run; {advise(name, numbers)}"))
+        elif known[name].kind not in ("float", "integer"):
+            problems.append(Problem("--observable", f"{name} holds {known[name].kind}s, which have no ranks; {advise(name, numbers)}"))
+        else:
+            found.append(name)
+    return found
+
+
+def group_size(directory: Path) -> int:
+    """How many consecutive points of a run's design make a group that is drawn as a whole."""
+    design = load(RunDirectory(directory).read_document()).design
+    part = design.parts[0] if isinstance(design, Concatenation) else design
+    return part.group_size if isinstance(part, Saltelli | Morris) else 1
+
+
+def clusters_of(table: pa.Table, shared: Sequence[str], size: int) -> np.ndarray:
+    """(n,) the number of what is drawn as a whole with each row: its draws and records where rows share them, else its group of points."""
+    if not shared:
+        found: np.ndarray = np.unique(table.column("point").to_numpy() // size, return_inverse=True)[1]
+        return found
+    codes = [np.unique(np.asarray(table.column(name).to_pylist(), dtype=str), return_inverse=True)[1] for name in shared]
+    return np.unique(np.stack(codes), axis=1, return_inverse=True)[1].ravel()
+
+
+def with_intervals(
+    values: np.ndarray, clusters: np.ndarray, confidence: float, resamples: int, seed: int, tell: Tell | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients of the columns `values` (k, n), both ends of their intervals, and numbers of rows, (k, k) each."""
+    count = len(values)
+    parts = parts_of(values)
+    found, rows = np.full((count, count), np.nan), np.zeros((count, count), np.int64)
+    for part in parts:
+        part.put(part.coefficients(np.ones(values.shape[1])), found)
+        part.put(np.full((len(part.columns),) * 2, len(part.rows)), rows)
+    found[rows < FEWEST] = np.nan
+    generator, whole = np.random.default_rng(seed), int(clusters.max()) + 1
+    drawn = np.full((resamples, count, count), np.nan)
+    for number in range(resamples):
+        times = np.bincount(generator.integers(whole, size=whole), minlength=whole)
+        for part in parts:
+            part.put(part.coefficients(times[clusters].astype(float)), drawn[number])
+        if tell is not None:
+            tell(number + 1, resamples)
+    lost = np.isnan(drawn).mean(axis=0) > LOST
+    drawn[:, lost | np.isnan(found)] = 0.0  # of which nothing is taken
+    low, high = np.nanquantile(drawn, [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence], axis=0)
+    low[lost | np.isnan(found)] = high[lost | np.isnan(found)] = np.nan
+    return found, low, high, rows
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Columns of which the same rows have values, in pairs.
+
+    Attributes:
+        columns: their numbers. rows: the rows. order: of each column, the place of the value of each row among its different values.
+        pairs: (k, k) mask of the pairs of all columns that are of these rows.
+    """
+
+    columns: np.ndarray
+    rows: np.ndarray
+    order: list[np.ndarray]
+    pairs: np.ndarray
+
+    def coefficients(self, times: np.ndarray) -> np.ndarray:
+        """The coefficients of a sample in which row i stands times[i] times; NaN with a column that is the same in all of it."""
+        weights = times[self.rows]
+        ranks = np.empty((len(self.columns), len(self.rows)))
+        for line, order in zip(ranks, self.order, strict=True):
+            sizes = np.bincount(order, weights)
+            line[:] = (np.cumsum(sizes) - 0.5 * (sizes - 1.0))[order]  # of equal values the mean of their ranks
+        ranks -= 0.5 * (weights.sum() + 1.0)
+        products = (ranks * weights) @ ranks.T
+        spread = np.sqrt(np.diagonal(products))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: np.ndarray = np.clip(products / np.outer(spread, spread), -1.0, 1.0)
+        np.fill_diagonal(found, np.where(spread > 0.0, 1.0, np.nan))
+        return found
+
+    def put(self, own: np.ndarray, whole: np.ndarray) -> None:
+        """Put numbers of pairs of these columns into a matrix of all."""
+        inner = self.pairs[np.ix_(self.columns, self.columns)]
+        first, second = np.nonzero(inner)
+        whole[self.columns[first], self.columns[second]] = own[first, second]
+
+
+def parts_of(values: np.ndarray) -> list[Part]:
+    """The pairs of columns by the rows that have both values."""
+    there = np.isfinite(values)
+    masks: dict[bytes, list[tuple[int, int]]] = {}
+    for first in range(len(values)):
+        for second in range(first, len(values)):
+            masks.setdefault(np.packbits(there[first] & there[second]).tobytes(), []).append((first, second))
+    parts = []
+    for pairs in masks.values():
+        rows = np.flatnonzero(there[pairs[0][0]] & there[pairs[0][1]])
+        if not len(rows):
+            continue
+        chosen = np.zeros((len(values),) * 2, bool)
+        for first, second in pairs:
+            chosen[first, second] = chosen[second, first] = True
+        columns = np.flatnonzero(chosen.any(axis=0))
+        order = [np.unique(values[column, rows], return_inverse=True)[1] for column in columns]
+        parts.append(Part(columns, rows, order, chosen))
+    return parts

@@ -1,0 +1,45 @@
+"""Rank correlations in a report, of runs to which `tribosweep correlation` has been applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tribosweep.sweep.analyses.correlation.result import COLUMNS, PAIRS, Correlation, strongest
+from tribosweep.sweep.execution.stored import Finite, Line, Stored
+from tribosweep.sweep.results.section import Section, written_tables
+
+NAMED = 3  # parameters of a sentence
+
+
+class WrittenRequest(Stored):
+    """What was asked of correlations, as far as a page shows it."""
+
+    confidence: Finite
+    columns: list[Line]
+    parameters: list[Line]
+
+
+def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+    """The pairs in `correlation/` of a run, or the reason why they are not shown ("" if there are none)."""
+    import pyarrow as pa
+
+    text, whole, number = pa.string(), pa.int64(), pa.float64()
+    kinds = dict(zip(COLUMNS, (text, text, whole, number, number, number), strict=True))
+    try:
+        found = written_tables(directory, Correlation.folder, {PAIRS: kinds}, state, WrittenRequest)
+    except ValueError as problem:
+        return f"No rank correlation: {directory / Correlation.folder}: {problem}."
+    if found is None:
+        return ""
+    tables, asked = found
+    pairs = tables[PAIRS].to_pylist()
+    observables = [name for name in asked["columns"] if name not in asked["parameters"]]
+    facts = {"pairs": pairs, "columns": asked["columns"], "parameters": asked["parameters"], "level": asked["confidence"]}
+    summary = []
+    for observable in observables[:NAMED]:
+        if ranked := strongest(pairs, asked["parameters"], observable)[:NAMED]:
+            words = ", ".join(f"{name} ({value:+.2f})" for name, value in ranked)
+            summary.append(("Rank correlation", f"{observable} goes most with {words}."))
+    return Section(facts, summary)

@@ -1,1 +1,0 @@
-"""The chance of an event over an intensity, as a lognormal curve."""

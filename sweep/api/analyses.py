@@ -1,0 +1,148 @@
+"""Analyses as methods of `Run`: written by `python -m docs.make.methods` from what each analysis says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from tribosweep.sweep.results.result import Result
+
+if TYPE_CHECKING:
+    from tribosweep.sweep.analyses.basins.result import Basins
+    from tribosweep.sweep.analyses.correlation.result import Correlation
+    from tribosweep.sweep.analyses.fragility.result import Fragility
+
+
+class Analyses:
+    """The analyses that tribosweep has."""
+
+    __slots__ = ()
+
+    def analyse(self, name: str, **asked: Any) -> Result:
+        """Carry out an analysis by its name; see `Run.analyse`."""
+        raise NotImplementedError
+
+    def correlation(
+        self,
+        *,
+        observables: str | Sequence[str] = (),
+        at: Mapping[str, Any] | None = None,
+        confidence: float = 0.95,
+        resamples: int = 1000,
+        seed: int = 1,
+    ) -> Correlation:
+        """Correlate the ranks of parameters and observables (Spearman), pair by pair, with bootstrap intervals.
+
+        As `tribosweep correlation` does.
+
+        Args:
+            observables: observable to correlate; default the main one of the model.
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+            confidence: level of the intervals; > 0 and < 1.
+            resamples: number of bootstrap samples; from 20 to 100000.
+            seed: seed of the bootstrap samples; >= 0.
+
+        Returns:
+            The coefficients of all pairs, with their intervals.
+
+        Raises:
+            ConfigError: a name or number is wrong, or a column holds no numbers or does not vary, or the design of the run adapts to its
+                rows.
+
+        Examples:
+            >>> found = run.correlation(observables=["wear_power", "stick_fraction"])
+            >>> found.of("mu", "wear_power")
+            >>> found.plot("ranks.png")
+        """
+        return cast(
+            "Correlation",
+            self.analyse("correlation", observables=observables, at=at, confidence=confidence, resamples=resamples, seed=seed),
+        )
+
+    def fragility(
+        self,
+        event: str,
+        intensity: str,
+        *,
+        over: str | Sequence[str] = (),
+        by: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        method: str = "stripes",
+        interval: str | None = None,
+        capacity_beta: float = 0.0,
+        confidence: float = 0.95,
+        resamples: int = 1000,
+        seed: int = 1,
+    ) -> Fragility:
+        """Fit how the chance of an event grows with an intensity: a lognormal curve, and counted chances, with their intervals.
+
+        As `tribosweep fragility` does.
+
+        Args:
+            event: what may happen: buckled=1, 'peak_force > 5 kN', 'wear_depth > 2 mm', wall_regime=plateau.
+            intensity: parameter that the run varies, such as a0; an observable; or of records and draws pga, pgv, arias, cav, sa_0.5s (with
+                2 % of damping sa_0.5s_2%), of a channel pga[0].
+            over: parameter whose values are random; default draw and record. Rows that share them all are drawn together.
+            by: parameter each of whose values has a curve of its own.
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+            method: stripes: maximum likelihood of rows with and without the event; cloud: line through ln(demand) over ln(intensity);
+                incremental: the intensity at which the event first happens to each record or draw.
+            interval: intervals; default bootstrap if rows share a record or a draw, else profile likelihood (of a cloud delta).
+            capacity_beta: with method cloud: logarithmic standard deviation of the limit itself; >= 0.
+            confidence: level of the intervals; > 0 and < 1.
+            resamples: number of bootstrap samples; >= 2.
+            seed: seed of the bootstrap samples; >= 0.
+
+        Returns:
+            The curves and counted chances.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the event is wrong, or a parameter varies that has no place.
+
+        Examples:
+            >>> found = run.fragility("buckled=1", "v0")
+            >>> found.chance([0.5, 1.0, 2.0])
+            >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
+            >>> found.plot("fragility.png")
+        """
+        return cast(
+            "Fragility",
+            self.analyse(
+                "fragility",
+                event=event,
+                intensity=intensity,
+                over=over,
+                by=by,
+                at=at,
+                method=method,
+                interval=interval,
+                capacity_beta=capacity_beta,
+                confidence=confidence,
+                resamples=resamples,
+                seed=seed,
+            ),
+        )
+
+    def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 0.001) -> Basins:
+        """Tell which steady motion each start (x0, v0) of a run leads to, and which motions coexist at each point of a sweep.
+
+        As `tribosweep basins` does.
+
+        Args:
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+            tolerance: distance to a motion, over the speed of the excitation, |f0 - m a0| / (m omega), within which a start has come to it;
+                from 1e-9 to 0.1.
+
+        Returns:
+            The motions with their shares, and the motion of each start.
+
+        Raises:
+            ConfigError: a name or number is wrong, or neither x0 nor v0 varies, or the run is not one of a model with steady motions by
+                scheme exact over a given time.
+
+        Examples:
+            >>> found = run.basins()
+            >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
+            >>> found.plot("basins.png")
+        """
+        return cast("Basins", self.analyse("basins", at=at, tolerance=tolerance))

@@ -1,0 +1,85 @@
+"""The commands of analyses, made from what each says of itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, get_origin
+
+import typer
+from pydantic.fields import FieldInfo
+
+from tribosweep.sweep.cli.arguments import AsJson, RunFolder
+from tribosweep.sweep.cli.shared import FAILED_ROWS
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
+from tribosweep.sweep.results.analysis import Analysis, option, without_none, words_of
+from tribosweep.sweep.results.printed import PrintedTable
+from tribosweep.sweep.results.result import Result
+
+Out = Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")]
+
+
+def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
+    """The command of an analysis: the directory of a run, the fields of the request as options, `--out` and `--json`."""
+
+    def command(directory: Path, out: Path | None, as_json: bool, **values: Any) -> None:
+        answer(analysis, directory, values, out, as_json)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("directory", keyword, annotation=RunFolder)]
+    for name, of in analysis.request.model_fields.items():
+        default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
+    parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Out))
+    parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=AsJson))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # which typer reads
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__name__, command.__doc__ = analysis.name, analysis.about
+    return command
+
+
+def option_of(name: str, of: FieldInfo) -> Any:
+    """The type and the option of a field, for typer; tuples of texts are options that can be repeated."""
+    kind: Any = without_none(of.annotation)
+    told = of.description or ""
+    if words := words_of(of.annotation):
+        Word = StrEnum("Word", dict(zip(words, words, strict=True)))  # type: ignore[misc] # noqa: N806 - its words are those of the field
+        kind = Word
+    elif get_origin(kind) is tuple:
+        kind, told = list[str], f"{told} Can be repeated."
+    optional = not of.is_required() and (of.default is None or of.default == ())
+    return Annotated[kind | None if optional else kind, typer.Option(option(name, of), help=told)]
+
+
+def answer(analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Carry out the command of an analysis."""
+    from tribosweep.sweep.results.picture import check_suffix
+
+    if out is not None:
+        check_suffix(out)
+    request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
+    with progress(analysis.things) as update:
+        found = analysis.compute(directory, request, update)
+    if out is not None:
+        found.plot(out)
+    files = found.write(directory)
+    if as_json:
+        print_json({"directory": str(directory), **found.facts(), "notes": found.notes, "files": [str(file) for file in files]})
+    else:
+        print_result(found)
+    say_notes(found.notes, [*files, out])
+    if found.has_failures:
+        raise typer.Exit(FAILED_ROWS)
+
+
+def print_result(found: Result) -> None:
+    """Print what a result has for the terminal."""
+    for part in found.printed():
+        if isinstance(part, PrintedTable):
+            print_table(part.title, part.header, part.rows[: part.most], right=part.right)
+            if len(part.rows) > part.most:
+                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and the files have all.")
+        else:
+            emit(part)

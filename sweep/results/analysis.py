@@ -1,0 +1,164 @@
+"""What an analysis says of itself: its request, how it is computed, and how it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
+
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.results.result import Result
+from tribosweep.sweep.results.section import Section
+
+BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
+    "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
+)  # fmt: skip
+Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
+
+
+class Request(BaseModel):
+    """What is asked of an analysis. Keywords in Python and options of the command are its fields, whose descriptions tell what they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    def problems(self) -> list[Problem]:
+        """What does not go together, by the options of the command."""
+        return []
+
+
+def _texts(value: Any) -> Any:
+    """The "name=value" texts of a mapping of values, or those that were given."""
+    return tuple(f"{name}={each}" for name, each in value.items()) if isinstance(value, Mapping) else _several(value)
+
+
+def _several(value: Any) -> Any:
+    """A tuple of one text or of several."""
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else () if value is None else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
+Held = Annotated[tuple[str, ...], BeforeValidator(_texts)]  # from Python a mapping, parameter -> value
+R = TypeVar("R", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis(Generic[R]):
+    """An analysis of a run: all that the command line, Python, the reference and a report need to know of it.
+
+    Attributes:
+        name: of its command, and of the folder of its tables.
+        task: heading under which `tribosweep --help` lists it: one of the words above.
+        examples: words behind `tribosweep` that `--help` shows.
+        request: what is asked; the first sentence of its docstring says what the command does.
+        compute: from the directory of a run, the request and what to tell of progress to the result, of a class that its module `result`
+            defines; ConfigError for what is wrong.
+        returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
+        things: noun of what progress counts.
+        section: from the directory of a run and its state (`run_state.state_of`) to its part of a report, or why there is none ("" where
+            nobody asked); None for an analysis without one.
+    """
+
+    name: str
+    task: str
+    examples: Sequence[str]
+    request: type[R]
+    compute: Callable[[Path, R, Tell | None], Result]
+    returns: str
+    raises: str
+    python: Sequence[str] = ()
+    things: str = "points"
+    section: Callable[[Path, Mapping[str, Any]], Section | str] | None = None
+
+    @property
+    def result(self) -> tuple[str, str]:
+        """The module and the name of the class of its results, which is imported late."""
+        return f"{self.compute.__module__}.result", str(self.compute.__annotations__["return"])
+
+    @property
+    def about(self) -> str:
+        """What it does, a sentence."""
+        return " ".join((self.request.__doc__ or "").split("\n\n")[0].split())
+
+    def read(self, values: Mapping[str, Any]) -> R:
+        """The request of some values; ConfigError with all that is wrong, by the options of the command."""
+        problems: list[Problem] = []
+        try:
+            request = self.request.model_validate({name: _of_python(value) for name, value in values.items() if value is not None})
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+        else:
+            if problems := request.problems():
+                raise ConfigError(f"tribosweep {self.name}", problems)
+            return request
+        fields = self.request.model_fields
+        for item in found:
+            name = str(item["loc"][0]) if item["loc"] else ""
+            path = option(name, fields[name]) if name in fields else name
+            message = f"is no argument; {advise(name, list(fields))}" if item["type"] == "extra_forbidden" else _worded(item, fields[name])
+            problems.append(Problem(path, message))
+        raise ConfigError(f"tribosweep {self.name}", problems)
+
+
+def _of_python(value: Any) -> Any:
+    """A number of numpy as one of Python."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+TYPES = {"string_type": "a text", "int_type": "a whole number", "int_from_float": "a whole number", "bool_type": "true or false"}
+TYPES |= {"float_type": "a number", "finite_number": "a finite number", "tuple_type": "a list of texts"}
+
+
+def _worded(item: Any, of: FieldInfo) -> str:
+    """What is wrong with a value, with its bounds."""
+    value = item["input"]
+    shown = f"{value:g}" if isinstance(value, float) else shorten(value)
+    if item["type"] in TYPES:
+        return f"must be {TYPES[item['type']]}, not {shown}"
+    if item["type"] == "literal_error":
+        words = words_of(of.annotation)
+        return f"{value!r} is none; {advise(value, words)}" if isinstance(value, str) else f"must be one of {', '.join(words)}"
+    if item["type"] == "value_error":
+        return str(item["ctx"]["error"])
+    return f"{shown} is out of bounds: must be {bounds_of(of)}"
+
+
+def bounds_of(of: FieldInfo) -> str:
+    """The bounds of a number in words: "from 1e-9 to 0.1", "> 0 and < 1"."""
+    signs = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+    ends = {name: end for each in of.metadata for name in signs if (end := getattr(each, name, None)) is not None}
+    if "ge" in ends and "le" in ends:
+        return f"from {_plain(ends['ge'])} to {_plain(ends['le'])}"
+    return " and ".join(f"{sign} {_plain(ends[name])}" for name, sign in signs.items() if name in ends)
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def without_none(annotation: Any) -> Any:
+    """The type of a field that may be left out."""
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = [each for each in get_args(annotation) if each is not type(None)]
+    return annotation
+
+
+def words_of(annotation: Any) -> tuple[str, ...]:
+    """The words of a field that takes one of some; none of another one."""
+    kind = without_none(annotation)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def option(name: str, of: FieldInfo) -> str:
+    """The option of a field: of one that takes several texts the singular, since it is given once for each."""
+    several = get_origin(without_none(of.annotation)) is tuple
+    return f"--{(name.removesuffix('s') if several else name).replace('_', '-')}"
+
+
+def is_held(of: FieldInfo) -> bool:
+    """Whether a field holds parameters at values."""
+    return any(isinstance(each, BeforeValidator) and each.func is _texts for each in of.metadata)

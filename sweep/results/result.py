@@ -1,0 +1,128 @@
+"""The answer of an analysis."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.results.printed import PrintedTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from tribosweep.sweep.results.picture import Picture
+
+
+class Result:
+    """What an analysis of a run answers; a notebook shows it.
+
+    A result says what its tables are, and which facts, sentences and picture go with them. From that follow data frames, files, what the
+    command prints and its JSON.
+    """
+
+    __slots__ = ()
+    folder: ClassVar[str]  # of a run's directory, where its tables are written
+
+    if TYPE_CHECKING:
+
+        @property
+        def notes(self) -> list[str]:
+            """Sentences for the reader, such as how many rows failed."""
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<{type(self).__name__} of {self.line()}>"
+
+    def _repr_html_(self) -> str:
+        from tribosweep.sweep.results.html import said
+
+        return "\n".join([self.to_pandas().to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
+
+    def line(self) -> str:
+        """The answer in one line, which goes on after "of"."""
+        raise NotImplementedError
+
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Its tables by name, the main one first; the fields' metadata hold units and descriptions."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """What `--json` prints of it, besides the directory, the notes and the files."""
+        raise NotImplementedError
+
+    def printed(self) -> Iterator[PrintedTable | str]:
+        """What the command prints: tables and lines."""
+        raise NotImplementedError
+
+    def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
+        """Draw it; needs `tribosweep[plot]`. The module `figure` beside that of its class draws it.
+
+        Args:
+            out: file to write too, .png, .svg or .pdf.
+
+        Raises:
+            ConfigError: matplotlib is missing, the suffix is another one, or there is nothing to draw. OSError: the file cannot be written.
+        """
+        figure = import_module(f"{type(self).__module__.rpartition('.')[0]}.figure")
+        picture: Picture = figure.draw(self, None if out is None else Path(out))
+        return picture
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether something that was asked for has no answer, so that the command ends with status 3."""
+        return False
+
+    def to_arrow(self, table: str | None = None) -> pa.Table:
+        """One of its tables, by default the main one; ConfigError if there is none of that name."""
+        found = self.tables()
+        if table is not None and table not in found:
+            raise ConfigError("to_arrow", [Problem("table", f"{table!r} is none; {advise(table, found)}")])
+        return found[next(iter(found)) if table is None else table]
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """One of its tables as a data frame, by default the main one.
+
+        Returns:
+            The frame; `frame.attrs["units"]` and `frame.attrs["descriptions"]` map columns to their unit and description.
+
+        Raises:
+            ConfigError: there is no table of that name.
+        """
+        from tribosweep.sweep.results.frames import to_pandas
+
+        return to_pandas(self.to_arrow(table))
+
+    def write(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write the tables as Parquet files into a folder of a run's directory, in place of those of an earlier call.
+
+        Returns:
+            The paths of the files.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        from tribosweep.sweep.io import sealed_parquet
+        from tribosweep.sweep.io.atomic import make_inner_folder, write_together
+
+        inner = Path(directory) / self.folder
+        make_inner_folder(inner)
+        files = {inner / f"{name}.parquet": sealed_parquet.to_bytes(table) for name, table in self.tables().items()}
+        write_together(files)
+        return [*files]
+
+
+def metadata_of(state: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, str]:
+    """The metadata of a table: the hash of the study of a run, by its state, and what was asked."""
+    return {"config_hash": str(state.get("config_hash", "")), "request": json.dumps(request)}
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number, or None in place of NaN and infinity."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,55 @@
+"""The part of a report that an analysis has: its facts, and tables of earlier calls from which they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tribosweep.sweep.execution.stored import Stored, load_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_ROWS = 100_000  # of a table on a page
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report. The package of its analysis has `section.html`, what stands on the page, and `section.js`, which fills it.
+
+    Attributes:
+        facts: for the script, ready for JSON.
+        summary: (heading, sentence) for the summary of the report.
+    """
+
+    facts: dict[str, Any]
+    summary: Sequence[tuple[str, str]] = ()
+
+
+def written_tables(
+    directory: Path, folder: str, kinds: Mapping[str, Mapping[str, pa.DataType]], state: Mapping[str, Any], request: type[Stored]
+) -> tuple[dict[str, pa.Table], dict[str, Any]] | None:
+    """The tables that a command has written into a folder of a run, and what it was asked; None if there are none.
+
+    Args:
+        directory: of the run. folder: its name. kinds: of each table, types of its columns. state: of the run.
+        request: the form of what it was asked.
+
+    Raises:
+        ValueError: they are damaged, of another study or too long; the message is a clause.
+    """
+    from tribosweep.sweep.io import sealed_parquet
+
+    files = {name: directory / folder / f"{name}.parquet" for name in kinds}
+    if not all(file.is_file() for file in files.values()):
+        return None
+    tables = {name: sealed_parquet.require(sealed_parquet.read(file), kinds[name]) for name, file in files.items()}
+    metadata = next(iter(tables.values())).schema.metadata or {}
+    if metadata.get(b"config_hash", b"").decode() != str(state.get("config_hash", "")):
+        raise ValueError("is of another study; the command computes it anew")
+    asked = load_json(metadata.get(b"request", b""), request)
+    if any(table.num_rows > MOST_ROWS for table in tables.values()):
+        raise ValueError(f"has a table of more than {MOST_ROWS:,} rows")
+    return tables, asked
