@@ -13,13 +13,13 @@ from tribosweep.sweep.io.version import VERSION
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
     from tribosweep.sweep.analyses.fragility.result import Fragility
+    from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.api import Run, resume, run
     from tribosweep.sweep.api.branching import Branched, branches
     from tribosweep.sweep.api.calibrating import Calibrated, calibrate
     from tribosweep.sweep.api.comparing import Comparison, compare
     from tribosweep.sweep.api.opened import open_run, runs
     from tribosweep.sweep.api.optimising import Optimised, optimise
-    from tribosweep.sweep.api.rare_events import RareChance
     from tribosweep.sweep.api.sensitivities import Sensitivity
     from tribosweep.sweep.api.spectra import RecordSpectra, spectra
     from tribosweep.sweep.excitation.intensity import intensities
@@ -37,7 +37,7 @@ HOMES = {
     "Config": "tribosweep.sweep.study.config",
     "ConfigError": "tribosweep.sweep.io.errors",
     "Fragility": "tribosweep.sweep.analyses.fragility.result",
-    "RareChance": "tribosweep.sweep.api.rare_events",
+    "RareEvent": "tribosweep.sweep.analyses.rare_event.result",
     "Picture": "tribosweep.sweep.results.picture",
     "Problem": "tribosweep.sweep.io.errors",
     "RowError": "tribosweep.sweep.io.errors",
@@ -68,7 +68,7 @@ __all__ = [
     "Optimised",
     "Picture",
     "Problem",
-    "RareChance",
+    "RareEvent",
     "RecordSpectra",
     "ResponseSpectrum",
     "RowError",

@@ -15,6 +15,7 @@ GROUP = "tribosweep.analyses"
 OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` lists them
     "tribosweep.sweep.analyses.correlation",
     "tribosweep.sweep.analyses.fragility",
+    "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
 )
 

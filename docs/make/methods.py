@@ -56,7 +56,7 @@ def method(analysis: Analysis[Any]) -> str:
     result = analysis.result[1]
     given = "".join(f", {name}={name}" for name in fields)
     lines = [
-        f"    def {analysis.name}({signature}) -> {result}:",
+        f"    def {analysis.called}({signature}) -> {result}:",
         f'        """{analysis.about}',
         "",
         f"        As `tribosweep {analysis.name}` does.",

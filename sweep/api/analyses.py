@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
+    from tribosweep.sweep.analyses.rare_event.result import RareEvent
 
 
 class Analyses:
@@ -122,6 +123,30 @@ class Analyses:
                 seed=seed,
             ),
         )
+
+    def rare_event(self, *, confidence: float = 0.95) -> RareEvent:
+        """Estimate the chance of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
+
+        As `tribosweep rare` does.
+
+        Args:
+            confidence: level of the interval; > 0 and < 1.
+
+        Returns:
+            The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design of the run is no subset simulation, or no level is complete.
+
+        Examples:
+            >>> study = {"study": {"model": "stop"}, "parameters": {"k_n": 100.0}, "time": {"end": 1.0}, "sweep": {
+            ...     "design": "subset_simulation", "event": "peak_force > 18 N", "count": 200,
+            ...     "axes": {"v0": {"distribution": "normal", "mean": 1.0, "std": 0.2}}}}
+            >>> found = tribosweep.run(study, "runs/rare").rare_event()
+            >>> found.probability, found.interval
+            >>> found.plot("rare.png")
+        """
+        return cast("RareEvent", self.analyse("rare", confidence=confidence))
 
     def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 0.001) -> Basins:
         """Tell which steady motion each start (x0, v0) of a run leads to, and which motions coexist at each point of a sweep.

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.time_trace import TimeTrace
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
-    from tribosweep.sweep.api.rare_events import RareChance
     from tribosweep.sweep.api.sensitivities import Sensitivity
     from tribosweep.sweep.api.signals import Signals
     from tribosweep.sweep.results.picture import Picture
@@ -525,31 +524,6 @@ class Run(Analyses):
 
         with in_python():
             return Signals(read_signals(self.directory, columns, points, names_of(over), texts_of(at)))
-
-    def rare_event(self, confidence: float = 0.95) -> RareChance:
-        """The chance of the rare event of a subset simulation, as `tribosweep rare` estimates it.
-
-        Args:
-            confidence: level of the interval.
-
-        Returns:
-            The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
-
-        Raises:
-            ConfigError: the design of the run is no subset simulation, or no level is complete.
-
-        Examples:
-            >>> study = {"study": {"model": "stop"}, "parameters": {"k_n": 100.0}, "time": {"end": 1.0}, "sweep": {
-            ...     "design": "subset_simulation", "event": "peak_force > 18 N", "count": 200,
-            ...     "axes": {"v0": {"distribution": "normal", "mean": 1.0, "std": 0.2}}}}
-            >>> found = tribosweep.run(study, "runs/rare").rare_event()
-            >>> found.probability, found.interval
-            >>> found.plot("rare.png")
-        """
-        from tribosweep.sweep.api.rare_events import estimate_run
-
-        with in_python():
-            return estimate_run(self.directory, confidence)
 
     def over(
         self,

@@ -45,7 +45,7 @@ def option_of(name: str, of: FieldInfo) -> Any:
     kind: Any = without_none(of.annotation)
     told = of.description or ""
     if words := words_of(of.annotation):
-        Word = StrEnum("Word", dict(zip(words, words, strict=True)))  # type: ignore[misc] # noqa: N806 - its words are those of the field
+        Word = StrEnum("Word", dict(zip(words, words, strict=True)))  # type: ignore[misc] # its words are those of the field
         kind = Word
     elif get_origin(kind) is tuple:
         kind, told = list[str], f"{told} Can be repeated."
@@ -66,7 +66,8 @@ def answer(analysis: Analysis[Any], directory: Path, values: dict[str, Any], out
         found.plot(out)
     files = found.write(directory)
     if as_json:
-        print_json({"directory": str(directory), **found.facts(), "notes": found.notes, "files": [str(file) for file in files]})
+        written = {"files": [str(file) for file in files]} if found.folder else {}
+        print_json({"directory": str(directory), **found.facts(), "notes": found.notes, **written})
     else:
         print_result(found)
     say_notes(found.notes, [*files, out])

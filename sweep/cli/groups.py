@@ -52,7 +52,6 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sensitivity": (ASK, (
         "sensitivity sensitivity_wear --out wear.png", "sensitivity runs/my_study --exceeds wear_power=1.0 --quantile 0.99",
     )),
-    "rare": (ASK, ("rare runs/rare_buckling --out rare.png",)),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),

@@ -125,7 +125,7 @@ def say_where(finished: Run, curves: BoundarySummary | None, table: pa.Table | N
 
 def say_chance(finished: Run) -> bool:
     """Report the chance of the event of a subset simulation on stderr; return whether the event is reached."""
-    from tribosweep.sweep.analysis.rare_event import read
+    from tribosweep.sweep.analyses.rare_event.estimate import read
 
     found = read(finished.directory)
     if found.estimate is not None:

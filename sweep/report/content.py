@@ -46,7 +46,6 @@ from tribosweep.sweep.report.groups import groups_of, joined
 from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from tribosweep.sweep.report.means import means_over
 from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
-from tribosweep.sweep.report.rare_event import rare_of, sentence_of
 from tribosweep.sweep.report.sensitivity import indices_of
 from tribosweep.sweep.report.signals import signals_of
 from tribosweep.sweep.report.summary import sentences
@@ -133,11 +132,10 @@ def read_content(
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
     indices, lacking = indices_of(path, rows.state, shade)
-    rare, not_rare = rare_of(path, rows.state)
     parts, lacking_parts = sections_of(path, rows.state)
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
     signals, fewer_signals = signals_of(path, rows, over, at)
-    said = [*(line for part in parts.values() for line in part.summary), *(sentence_of(rare) if rare else [])]
+    said = [line for part in parts.values() for line in part.summary]
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
     notes = [
         each
@@ -145,7 +143,6 @@ def read_content(
             thinned,
             stacked_in([rows.along(axis) for axis in rows.axes], rows.loose),
             lacking,
-            not_rare,
             *lacking_parts,
             no_groups,
             fewer_signals,
@@ -205,7 +202,6 @@ def read_content(
         "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
         "sensitivity": indices.facts if indices else None,
         "sections": {analysis.name: part.facts for analysis, part in parts.items()},
-        "rare": rare,
         "groups": groups,
         "signals": signals,
         "curves": table_of(curves) if curves else [],

@@ -58,7 +58,7 @@ class Analysis(Generic[R]):
         compute: from the directory of a run, the request and what to tell of progress to the result, of a class that its module `result`
             defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
-        things: noun of what progress counts.
+        things: noun of what progress counts. method: its name in Python, where that is another one.
         section: from the directory of a run and its state (`run_state.state_of`) to its part of a report, or why there is none ("" where
             nobody asked); None for an analysis without one.
     """
@@ -72,7 +72,13 @@ class Analysis(Generic[R]):
     raises: str
     python: Sequence[str] = ()
     things: str = "points"
+    method: str = ""
     section: Callable[[Path, Mapping[str, Any]], Section | str] | None = None
+
+    @property
+    def called(self) -> str:
+        """Its name in Python."""
+        return self.method or self.name
 
     @property
     def result(self) -> tuple[str, str]:

@@ -28,7 +28,7 @@ class Result:
     """
 
     __slots__ = ()
-    folder: ClassVar[str]  # of a run's directory, where its tables are written
+    folder: ClassVar[str]  # of a run's directory, where its tables are written; empty: they are not
 
     if TYPE_CHECKING:
 
@@ -111,6 +111,8 @@ class Result:
         from tribosweep.sweep.io import sealed_parquet
         from tribosweep.sweep.io.atomic import make_inner_folder, write_together
 
+        if not self.folder:
+            return []
         inner = Path(directory) / self.folder
         make_inner_folder(inner)
         files = {inner / f"{name}.parquet": sealed_parquet.to_bytes(table) for name, table in self.tables().items()}

@@ -15,7 +15,6 @@ function showFacts() {
   showIndices();
   for (const [name, facts] of Object.entries(content.sections)) sections[name].show(facts);
   showCurves();
-  showRare();
   showGroups();
   showSignals();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
@@ -281,7 +280,7 @@ function listen() {
 // What is drawn of a run besides its map and traces.
 async function drawAnalyses() {
   for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw(facts);
-  for (const draw of [drawGroups, drawSignals, drawRare]) await draw();
+  for (const draw of [drawGroups, drawSignals]) await draw();
 }
 
 // Areas are painted before Plotly is there.

@@ -60,7 +60,7 @@ def test_command_method_and_request_have_the_same_words(name: str) -> None:
     analysis = registry.analyses()[name]
     fields = set(analysis.request.model_fields)
     assert set(inspect.signature(COMMANDS[name]).parameters) == fields | {"directory", "out", "as_json"}
-    assert set(inspect.signature(getattr(Run, name)).parameters) == fields | {"self"}
+    assert set(inspect.signature(getattr(Run, analysis.called)).parameters) == fields | {"self"}
     assert all(field.description for field in analysis.request.model_fields.values())
     assert analysis.about.endswith(".")
     assert all(words.split()[0] == name for words in analysis.examples)

@@ -27,11 +27,11 @@ from tribosweep.sweep.analyses.fragility.intervals import by_profile
 from tribosweep.sweep.analyses.fragility.lognormal import fit, rows_of
 from tribosweep.sweep.analyses.fragility.request import FragilityRequest
 from tribosweep.sweep.analyses.fragility.rows import read
+from tribosweep.sweep.analyses.rare_event.estimate import at_last, estimate_of, widened
 from tribosweep.sweep.analysis import group_map
 from tribosweep.sweep.analysis.group_numbers import Groups
 from tribosweep.sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
 from tribosweep.sweep.analysis.optimisation.functions import read_measure
-from tribosweep.sweep.analysis.rare_event import at_last, estimate_of, widened
 from tribosweep.sweep.analysis.run_rows import RunRows
 from tribosweep.sweep.analysis.sensitivity.analysis import analyse as sensitivity
 from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest

@@ -56,14 +56,14 @@ def test_json_python_and_the_report_tell_the_same(stop: Path, capsys: Captured) 
     found = sweep.open_run(stop).rare_event()
     assert told["estimate"]["probability"] == found.probability
     assert (told["estimate"]["low"], told["estimate"]["high"]) == found.interval
-    assert found.facts() == {**told, "directory": str(stop)}
-    assert repr(found).startswith("<RareChance of peak_force > 18 N: ")
+    assert {"directory": str(stop), **found.facts(), "notes": found.notes} == told
+    assert repr(found).startswith("<RareEvent of peak_force > 18 N: ")
     assert list(found.to_pandas("curve").columns) == ["value", "chance", "low", "high"]
     assert found.to_pandas().exceedance.iloc[-1] == told["repeats"][1]["probability"]
     with pytest.raises(sweep.ConfigError, match="'level' is none; did you mean 'levels'"):
         found.to_pandas("level")
     content = read_content(stop, traces=0).facts
-    shown = content["rare"]
+    shown = content["sections"]["rare"]
     assert dict(content["summary"])["Rare event"].startswith(
         f"chance of peak_force > 18 N: {told['estimate']['probability']:.3g}, 95 % interval"
     )

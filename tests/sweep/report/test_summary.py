@@ -151,15 +151,15 @@ def test_a_fragility_that_was_asked_for_is_in_the_report(fake: FakeKernels, tmp_
     directory = run(
         {"sweep": {"axes": {"a0": np.linspace(0.125, 3.0, 24).tolist(), "mu": [0.001, 0.006, 0.011, 0.016]}}}, tmp_path / "a"
     ).directory
-    assert read_content(directory, traces=0).facts["fragility"] is None
+    assert read_content(directory, traces=0).facts["sections"] == {}
     found = open_run(directory).fragility("wear_power > 2 W", "a0", over=["mu"], resamples=20)
     found.write(directory)
-    facts = read_content(directory, traces=0).facts["fragility"]
+    facts = read_content(directory, traces=0).facts["sections"]["fragility"]
     assert (facts["title"], facts["unit"], facts["level"]) == ("chance of wear_power > 2 over a0", "m/s^2", 0.95)
-    assert facts["fits"][0]["theta"] == found.result.curves[0].fit.theta
+    assert facts["fits"][0]["theta"] == found.curves[0].fit.theta
     assert sum(point["events"] for point in facts["points"]) == facts["fits"][0]["events"]
     assert len(facts["curves"]) == 101
     (directory / "fragility" / "fits.parquet").write_bytes(b"broken")
     content = read_content(directory, traces=0).facts
-    assert content["fragility"] is None
+    assert content["sections"] == {}
     assert any("No fragility" in note for note in content["notes"])

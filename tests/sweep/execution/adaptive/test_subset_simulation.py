@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
 from tribosweep import sweep
-from tribosweep.sweep.analysis.rare_event import Estimate, at_last, estimate_of
+from tribosweep.sweep.analyses.rare_event.estimate import Estimate, at_last, estimate_of
 from tribosweep.sweep.design.axis import Continuous, Whole
 from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
 from tribosweep.sweep.execution.adaptive.subset_simulation import ALL_LEVELS, GOING, REACHED, STALLED, Climb, next_domain

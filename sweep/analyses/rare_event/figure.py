@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.sweep.analysis.rare_event import RareEvent
+from tribosweep.sweep.analyses.rare_event.result import RareEvent
 from tribosweep.sweep.execution.adaptive.levels_table import limit_of
 from tribosweep.sweep.results.picture import HUES, INK, Picture, legend, plain, save, write_title
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analyses.rare_event.result import Estimate, RareEvent
 from tribosweep.sweep.analysis.run_state import state_of
 from tribosweep.sweep.design.subset_simulation import SUBSET, SubsetSimulation
 from tribosweep.sweep.execution.adaptive.history import read_levels
@@ -28,7 +27,6 @@ from tribosweep.sweep.execution.adaptive.subset_simulation import (
 )
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.io.text import exactly
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.event import share_interval
 from tribosweep.sweep.study.load import load
@@ -36,84 +34,6 @@ from tribosweep.sweep.study.load import load
 CURVE_POINTS = 24  # of each level
 FEW_FAMILIES = 10
 SLOW = 0.1  # share of accepted candidates below which a note warns
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A chance and its uncertainty.
-
-    Attributes:
-        probability: the chance; 0 if no state has the event.
-        variation: its coefficient of variation, by the families of the states with the event; NaN without a state.
-        families: number of families, those states of level 0 from which states with the event descend.
-        low, high: ends of its interval.
-    """
-
-    probability: float
-    variation: float
-    families: int
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class RareEvent:
-    """The chance of a rare event.
-
-    Attributes:
-        state: state of the run (`run_state.state_of`). config: its study.
-        observable: the quantity of the event; of a joined one its margin.
-        confidence: level of the intervals.
-        estimate: the chance of the event; None if no repeat has reached it.
-        repeats: the estimate of each repeat that has reached it, by number.
-        by_chains: coefficient of variation with the correlation within chains alone (Au and Beck 2001); NaN without estimate.
-        levels: one entry per repeat and level, as in levels.parquet.
-        curve: (k, 4) observable (or its difference from the parameter that is the limit), chance to pass it, ends of the interval.
-        rows, failed, unknown: number of rows, of those without results, and of those with results in which the event is unknown.
-        notes: sentences for the reader.
-    """
-
-    state: dict[str, Any] = field(repr=False)
-    config: Config = field(repr=False)
-    observable: Quantity
-    confidence: float
-    estimate: Estimate | None
-    repeats: dict[int, Estimate] = field(repr=False)
-    by_chains: float
-    levels: list[dict[str, Any]] = field(repr=False)
-    curve: np.ndarray = field(repr=False)
-    rows: int
-    failed: int
-    unknown: int
-    notes: tuple[str, ...]
-
-    @property
-    def design(self) -> SubsetSimulation:
-        """The design of the study."""
-        return subset_design(self.config)
-
-    @property
-    def monte_carlo_rows(self) -> float:
-        """The number of rows with which plain random points have the same coefficient of variation; NaN without estimate."""
-        if self.estimate is None or not self.estimate.variation > 0.0:
-            return math.nan
-        p = self.estimate.probability
-        return (1.0 - p) / (p * self.estimate.variation**2)
-
-    @property
-    def event(self) -> str:
-        """The event with the unit of its limit: "peak_force > 5000 N"."""
-        single = self.design.single
-        if single is None:
-            return str(self.design.event)
-        shown = single.limit if isinstance(single.limit, str) else f"{exactly(single.limit)}{self.observable.unit_suffix}"
-        return f"{self.observable.name} {single.relation} {shown}"
-
-    @property
-    def across(self) -> str:
-        """What the curve is over: the observable, its difference from the parameter that is the limit, or the margin of a joined event."""
-        single = self.design.single
-        return self.observable.name if single is None or isinstance(single.limit, float) else f"{self.observable.name} - {single.limit}"
 
 
 def read(path: Path, confidence: float = 0.95) -> RareEvent:
@@ -127,10 +47,8 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
         path: directory of the run. confidence: level of the interval, in (0, 1).
 
     Raises:
-        ConfigError: there is no run, its design is no subset simulation, no level is complete, or the confidence is out of bounds.
+        ConfigError: there is no run, its design is no subset simulation, or no level is complete.
     """
-    if not 0.0 < confidence < 1.0:
-        raise ConfigError("--confidence", [Problem("", f"{confidence:g} is out of bounds: must be > 0 and < 1 (level of the interval)")])
     state = state_of(path)
     if state["design"] != SUBSET:
         message = (
@@ -164,7 +82,7 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
         rows=history.computed,
         failed=sum(int(level["failed"]) for level in levels),
         unknown=sum(int(level["unknown"]) for level in levels),
-        notes=tuple(notes_on(config, history, estimate)),
+        notes=notes_on(config, history, estimate),
     )
 
 
@@ -307,37 +225,3 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
             "count."
         )
     return found
-
-
-def facts(found: RareEvent) -> dict[str, Any]:
-    """The results for JSON: `estimate` (null if the event is not reached), `repeats`, `levels`, `curve`, and numbers of rows."""
-    whole = found.estimate
-    columns = ("value", "chance", "low", "high")
-    return {
-        "directory": found.state["directory"],
-        "study": found.state["study"],
-        "event": found.event,
-        "confidence": found.confidence,
-        "estimate": None if whole is None else fields_of(whole),
-        "variation_by_chains": finite(found.by_chains),
-        "rows": found.rows,
-        "failed": found.failed,
-        "unknown": found.unknown,
-        "monte_carlo_rows": finite(found.monte_carlo_rows),
-        "repeats": [{"repeat": number, **fields_of(each)} for number, each in found.repeats.items()],
-        "levels": [{name: finite(value) for name, value in row.items()} for row in found.levels],
-        "across": found.across,
-        "unit": found.observable.unit,
-        "curve": [dict(zip(columns, map(float, row), strict=True)) for row in found.curve],
-        "notes": list(found.notes),
-    }
-
-
-def fields_of(estimate: Estimate) -> dict[str, Any]:
-    """An estimate for JSON."""
-    return {name: finite(value) for name, value in asdict(estimate).items()}
-
-
-def finite(value: Any) -> Any:
-    """A value for JSON, null for a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
