@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_BYTES = 512 * MEBIBYTE  # of a column in a group of rows of a Parquet file; its pieces have a quarter of that
-MOST_GROUP = (
-    4 * MOST_BYTES
-)  # of a group of rows, of which a page of each column is in memory at once, and pages may be as long as their column
+# Of a group of rows, of which a page of each column is in memory at once, and pages may be as long as their column.
+MOST_GROUP = 4 * MOST_BYTES
 MOST_NUMBERS = 2**25  # that are kept in memory of one file
 MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
 PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
@@ -70,26 +69,14 @@ def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
 
     size = require_regular(path).st_size
     with os.fdopen(system.open_to_read(path), "rb") as file:
-        file.seek(max(0, size - parquet_footer.TAIL))
-        end = file.read(parquet_footer.TAIL)
-        length = int.from_bytes(end[:4], "little")
-        if MOST_FOOTER < length <= size:
-            raise OSError(errno.EFBIG, f"has a footer of {length:,} bytes: at most {MOST_FOOTER:,} are read", str(path))
-        if end[4:] == parquet_footer.MAGIC and length <= size - len(end):
-            file.seek(size - len(end) - length)
-            end = file.read(length) + end
-        else:
-            length = -1
+        end = parquet_footer.end_of(file, size, MOST_FOOTER)
+    groups = parquet_footer.groups_of(end)
     with guarded():
-        if length < 0:
-            pq.read_metadata(path)  # which says why it is none
-        groups = parquet_footer.groups_of(end)
         metadata = pq.read_metadata(pa.BufferReader(end))
         columns = len(metadata.schema.to_arrow_schema())
     if columns > MOST_COLUMNS:
         raise OSError(errno.EFBIG, f"has {columns:,} columns: at most {MOST_COLUMNS:,} are read", str(path))
-    with guarded():
-        parquet_footer.check(groups, metadata, sys.maxsize)
+    parquet_footer.check(groups, metadata, sys.maxsize)
     return metadata, groups
 
 
@@ -98,16 +85,16 @@ def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_foote
     kinds = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     width = sum(max(8, kind.length or 0) for kind in kinds) + sum(8 * nodes_in(field.type) for field in metadata.schema.to_arrow_schema())
     for number, group in enumerate(groups):
-        if (size := sum(chunk[parquet_footer.OF_CHUNK][parquet_footer.SIZE] for chunk in group)) > MOST_GROUP:
+        if (size := sum(chunk.size for chunk in group)) > MOST_GROUP:
             message = f"has {size:,} bytes in a group of rows: at most {MOST_GROUP:,} are read; write smaller groups of rows"
             raise OSError(errno.EFBIG, message, str(path))
         for chunk, kind in zip(group, kinds, strict=True):
-            about, what = chunk[parquet_footer.OF_CHUNK], ""
-            if (size := about[parquet_footer.SIZE]) > MOST_BYTES:
-                what = f"{size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
+            what = ""
+            if chunk.size > MOST_BYTES:
+                what = f"{chunk.size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
             most = MOST_WORDS if kind.physical_type == "BYTE_ARRAY" else MOST_NODES
-            if kind.max_repetition_level and (nodes := about[parquet_footer.VALUES]) > most:
-                what = f"{nodes:,} nodes in a group of {metadata.row_group(number).num_rows:,} rows: at most {most:,} are read"
+            if kind.max_repetition_level and chunk.values > most:
+                what = f"{chunk.values:,} nodes in a group of {metadata.row_group(number).num_rows:,} rows: at most {most:,} are read"
             if what:
                 name = shorten(kind.path.partition(".")[0])
                 raise OSError(errno.EFBIG, f"column {name} has {what}; write smaller groups of rows", str(path))
