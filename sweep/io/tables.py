@@ -15,7 +15,7 @@ import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.io import parquet_footer, system
-from tribosweep.sweep.io.csv_files import MOST_COLUMNS, read_csv
+from tribosweep.sweep.io.csv_files import MOST_COLUMNS, Columns, read_csv
 from tribosweep.sweep.io.errors import Findings, Problem, advise, shorten
 from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
 from tribosweep.sweep.io.foreign import guarded, guarded_items, words_of
@@ -34,8 +34,8 @@ PADDED = 16  # times the nodes that a table of lists has may be those with its p
 PIECE = 65_536  # rows of a Parquet file
 
 
-def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a Parquet file of any types; errors as of `read_csv`.
+def read_parquet(path: Path) -> Columns:
+    """The columns of a Parquet file of any types; errors as of `read_csv`.
 
     A few bytes of such a file may stand for any number of cells. Its metadata are read first, and pieces are as short as its columns are
     many and wide. Text is read as a dictionary, and becomes text when its length is known.
@@ -55,7 +55,7 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
                 cells = [spelled_out(path, column, field) for column, field in zip(batch.columns, schema, strict=True)]
                 yield pa.Table.from_arrays(cells, schema=schema)
 
-    return list(schema.names), guarded_items(pieces())
+    return Columns(list(schema.names), guarded_items(pieces()), {field.name: field.metadata or {} for field in schema})
 
 
 def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
@@ -127,23 +127,6 @@ def spelled_out(path: Path, column: pa.Array, field: pa.Field) -> pa.Array:
         what = f"has {length:,} bytes of text in {len(column):,} rows: at most {MOST_BYTES // 4:,} are read"
         raise OSError(errno.EFBIG, f"column {shorten(field.name)} {what}", str(path))
     return column.cast(field.type)
-
-
-def said_of_columns(path: Path, key: str) -> dict[str, str]:
-    """What the metadata of the columns of a Parquet file say under a key, such as "unit"; empty for a CSV file."""
-    import pyarrow.parquet as pq
-
-    if path.suffix.lower() != ".parquet":
-        return {}
-    with guarded():
-        said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
-    return {name: text for name, text in said.items() if text}
-
-
-def units_of(path: Path) -> dict[str, str]:
-    """The units in the metadata `unit` or `units` of the columns of a Parquet file, as the files of a run have; empty for a CSV file."""
-    said = said_of_columns(path, "units") | said_of_columns(path, "unit")
-    return {name: unit for name, unit in said.items() if unit != "1"}
 
 
 def why(error: Exception) -> str:

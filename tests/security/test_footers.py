@@ -7,7 +7,9 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,7 @@ import pytest
 from tests.security.footer_mutants import contradictory, describe, footer_of, of_all_kinds, with_footer, written
 from tests.security.written_run import write_run
 from tribosweep import sweep
+from tribosweep.sweep.analysis.calibration import load as calibration
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.explore.rows import Rows
 from tribosweep.sweep.io import parquet_footer, sealed_parquet, tables
@@ -56,7 +59,7 @@ def test_footers_of_sound_files_are_sound(how: dict[str, object], tmp_path: Path
         assert fault_of(data) == ""
         describe(pq.read_metadata(io.BytesIO(data)))
         (tmp_path / "table.parquet").write_bytes(data)
-        rows = sum(piece.num_rows for piece in tables.read_parquet(tmp_path / "table.parquet")[1])
+        rows = sum(piece.num_rows for piece in tables.read_parquet(tmp_path / "table.parquet").pieces)
         assert rows == pq.read_metadata(io.BytesIO(data)).num_rows
     assert "1,001 values in a column: at most 1,000" in fault_of(written(pa.table({"a": np.zeros(1001)})))
 
@@ -82,7 +85,7 @@ def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
         data = path.read_bytes()
         assert fault_of(data) == "", path.name
         assert describe(pq.read_metadata(path)) or path.name == "polars2.parquet"
-        assert sum(piece.num_rows for piece in tables.read_parquet(path)[1]) == 9
+        assert sum(piece.num_rows for piece in tables.read_parquet(path).pieces) == 9
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(20_000, marks=[pytest.mark.slow, pytest.mark.long])])
@@ -105,6 +108,29 @@ def test_a_table_of_another_hand_with_such_a_footer_is_refused(key: str, tmp_pat
     (tmp_path / "study.toml").write_text(study)
     with pytest.raises(sweep.ConfigError, match=r"table.parquet: its footer contradicts itself"):
         sweep.load(tmp_path / "study.toml")
+
+
+FIT = {"free": {"k_n": {"from": 0.1, "to": 10.0}}, "compare": {"peak_force": {"column": "force", "sd": 0.1}}}
+USERS: dict[str, tuple[tuple[str, ...], Callable[[Any], object], dict[str, Any]]] = {
+    "points": (("a0", "mu"), sweep.load, {"sweep": {"design": "table", "file": "table.parquet"}}),
+    "posterior": (("a0", "mu"), sweep.load, {"sweep": {"design": "posterior", "file": "table.parquet"}}),
+    "record": (("time", "acceleration"), sweep.load, {"excitation": {"records": "table.parquet"}}),
+    "measured": (("v0", "force"), calibration.load, {"study": {"model": "stop"}, "calibration": {**FIT, "data": "table.parquet"}}),
+}
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_the_footer_of_a_table_is_looked_at_and_read_once(user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, load, study = USERS[user]
+    pq.write_table(pa.table({name: np.linspace(0.0, 16.0, 9) for name in names}), tmp_path / "table.parquet")
+    monkeypatch.chdir(tmp_path)
+    looked, read = [], []
+    groups_of, read_metadata = parquet_footer.groups_of, pq.read_metadata
+    monkeypatch.setattr(parquet_footer, "groups_of", lambda data: (looked.append(data), groups_of(data))[1])
+    monkeypatch.setattr(pq, "read_metadata", lambda data: (read.append(len(looked)), read_metadata(data))[1])
+    monkeypatch.setattr(pq, "read_schema", None)
+    load(study)
+    assert read == [1]
 
 
 @writes_levels

@@ -16,7 +16,7 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.io.columns import split_unit
 from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of, shorten
 from tribosweep.sweep.io.foreign import UnreadableError
-from tribosweep.sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, units_of, why
+from tribosweep.sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, why
 from tribosweep.sweep.io.values import DEFAULT
 from tribosweep.sweep.study.point_table import factor_in, read_cells, split_of_support
 
@@ -65,17 +65,17 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         problems.append(Problem(where, f"{path}: must end in {' or '.join(READERS)}"))
         return None
     try:
-        names, pieces = READERS[path.suffix.lower()](path)
-        parts = list(limited(pieces, path))
-        table = pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({name: [] for name in names})
+        source = READERS[path.suffix.lower()](path)
+        parts = list(limited(source.pieces, path))
+        table = pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({name: [] for name in source.names})
     except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
-    headers = [name.strip() for name in names]
+    headers = [name.strip() for name in source.names]
     stated = [stated_in(header) for header in headers]
     names = [header if header in named else name for header, (name, _) in zip(headers, stated, strict=True)]
-    said = {header.strip(): unit for header, unit in units_of(path).items()}
+    said = {header.strip(): unit for header, unit in source.units.items()}
     units = {name: said[header] for name, header in zip(names, headers, strict=True) if header in said}
     units |= {name: unit for name, (_, unit) in zip(names, stated, strict=True) if unit is not None}
     twice = [name for name, count in Counter(names).items() if count > 1]
