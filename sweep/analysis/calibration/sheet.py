@@ -33,21 +33,17 @@ class Sheet:
     """The cells of a file of measurements, before interpretation.
 
     Attributes:
-        label: the key that names the file, and the file's name, for messages.
+        file: the name of the file. label: the key that names it, and its name, for messages.
         columns: name -> its cells.
         count: how many rows.
         units: name -> the unit that its header states, for the columns that have one.
     """
 
+    file: str
     label: str
     columns: dict[str, pa.ChunkedArray]
     count: int
     units: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def file(self) -> str:
-        """The name of the file."""
-        return self.label.partition(": ")[2]
 
     def place(self, column: str, row: int | None = None) -> str:
         """The location named in a message; the first row below the header is row 1."""
@@ -84,7 +80,7 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         problems.append(Problem(where, f"{path} has no rows: nothing was measured"))
     if not table.num_rows or twice:
         return None
-    return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
+    return Sheet(path.name, label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
 
 
 def limited(pieces: Iterable[pa.Table], path: Path) -> Iterator[pa.Table]:
