@@ -18,7 +18,7 @@ from tribosweep.sweep.io import parquet_footer, system
 from tribosweep.sweep.io.csv_files import MOST_COLUMNS, Columns, read_csv
 from tribosweep.sweep.io.errors import Findings, Problem, advise, shorten
 from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
-from tribosweep.sweep.io.foreign import guarded, guarded_items, words_of
+from tribosweep.sweep.io.foreign import UnreadableError, guarded, guarded_items, words_of
 from tribosweep.sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MOST_GROUP = 4 * MOST_BYTES
 MOST_NUMBERS = 2**25  # that are kept in memory of one file
 MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
 PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
+UNREAD = ("DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")  # encodings of text that pyarrow does not read as a dictionary
 PIECE = 65_536  # rows of a Parquet file
 
 
@@ -47,6 +48,7 @@ def read_parquet(path: Path) -> Columns:
     schema = metadata.schema.to_arrow_schema()
     rows = rows_of_a_piece(path, metadata, groups)
     texts = [field.name for field in schema if is_text(field.type)]
+    require_dictionaries(metadata, texts)
 
     def pieces() -> Iterator[pa.Table]:
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts) as file:
@@ -99,6 +101,16 @@ def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_foote
                 name = shorten(kind.path.partition(".")[0])
                 raise OSError(errno.EFBIG, f"column {name} has {what}; write smaller groups of rows", str(path))
     return max(1, min(PIECE, MOST_BYTES // 4 // max(8, width)))
+
+
+def require_dictionaries(metadata: pq.FileMetaData, texts: Sequence[str]) -> None:
+    """UnreadableError if a column of text has an encoding that cannot be read as a dictionary: no footer bounds its length otherwise."""
+    for place in range(metadata.num_columns):
+        if (name := metadata.schema.column(place).path) in texts:
+            for number in range(metadata.num_row_groups):
+                if found := [each for each in metadata.row_group(number).column(place).encodings if each in UNREAD]:
+                    advice = "write it with the encoding PLAIN or with a dictionary, as DuckDB does with PARQUET_VERSION v1"
+                    raise UnreadableError(f"column {shorten(name)} has text in the encoding {found[0]}, which is not read; {advice}")
 
 
 def nodes_in(kind: pa.DataType) -> int:
