@@ -18,9 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
@@ -88,7 +90,7 @@ LOOKS: dict[str, tuple[str, list[object]]] = {
     "help": ("", ["--help"]),
 }  # fmt: skip
 TIMED = re.compile(r"\d[\d.,e+-]*\s*(?:rows a second|rows/s|points/s|[mµn]?s\b|min\b|MB|GB)|\d+:\d\d:\d\d|\d{4}-\d\d-\d\d[T ][\d:.+Z-]*")
-FACTS = re.compile(r"second|elapsed|time_of_|created|started|ended|host|version|digest|peak_memory")
+FACTS = re.compile(r"(.*_)?seconds(_.*)?|rows_per_second|elapsed|time_of_.*|created|started|ended|host|version|(.*_)?digest|peak_memory")
 
 
 def carry_out(words: list[object], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -110,9 +112,14 @@ def contents(path: Path, folder: Path) -> str:
         table = pq.read_table(path)
         cells = table.to_pandas().map(repr)
         return f"{table.schema.remove_metadata()}\n{pd.util.hash_pandas_object(cells).sum()}\n{cells.head(3)}"
-    if path.suffix in (".npz", ".png", ".lock"):
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            return "\n".join(f"{name} {each.dtype} {each.shape} {sha256(each.tobytes()).hexdigest()}" for name, each in arrays.items())
+    if path.suffix in (".png", ".lock"):
         return str(path.stat().st_size)
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".csv":
+        return text
     if path.suffix == ".svg":  # ids are random
         names = dict.fromkeys(re.findall(r'id="([^"]+)"', text))
         for number, name in enumerate(sorted(names, key=len, reverse=True)):
@@ -126,7 +133,7 @@ def contents(path: Path, folder: Path) -> str:
 def dropped(value: object) -> object:
     """JSON without facts of the moment."""
     if isinstance(value, dict):
-        return {name: dropped(each) for name, each in value.items() if not FACTS.search(name)}
+        return {name: dropped(each) for name, each in value.items() if not FACTS.fullmatch(name)}
     return [dropped(each) for each in value] if isinstance(value, list) else value
 
 

@@ -25,7 +25,11 @@ _held: list[tuple[int, threading.Thread] | None] = []  # the result of `_hold`, 
 
 @contextmanager
 def without_false_alarm() -> Iterator[None]:
-    """Hold back XLA's false alarms; everything else on stderr passes, as it comes: a bar of progress never ends its line."""
+    """Hold back XLA's false alarms; all other lines on stderr pass in their order.
+
+    Text without the end of its line, such as a bar of progress, passes as it comes, unless it may be the beginning of such an alarm: that
+    waits for the end of its line, or of the filter.
+    """
     with _HOLDING:  # of simultaneous users the first installs the filter, and the last removes it
         held = _held[-1] if _held else _hold()
         _held.append(held)

@@ -86,8 +86,8 @@ def events_of(config: Config, points: list[int], impacts: bool, most: int) -> pd
         most: number of events of a point after which its events may end; impacts are those of the whole run.
 
     Returns:
-        One row per event: `point`, and the columns of `kernels.time_history.EVENT_COLUMNS` or `IMPACT_COLUMNS`, of a structure those of
-        `tribosweep.structure_history.IMPACT_COLUMNS`.
+        One row per event: `point`, and the columns of `tribosweep.kernels.time_history.EVENT_COLUMNS`, or `IMPACT_COLUMNS` there for
+        impacts; of a structure those of `tribosweep.kernels.structure_history.IMPACT_COLUMNS`.
 
     Raises:
         ConfigError: see `parameters_of`; or impacts of a model without a wall, events of a structure, or points that the scheme exact

@@ -12,6 +12,7 @@ from tribosweep.sweep.api.progress import shown
 from tribosweep.sweep.api.running import default_directory
 from tribosweep.sweep.api.wording import in_python
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 
@@ -44,7 +45,7 @@ class Optimised:
         values = ", ".join(f"{free.name} = {value:.6g} {free.unit}".removesuffix(" 1")
                            for free, value in zip(self.result.optimisation.space.frees, self.result.best_values, strict=True))  # fmt: skip
         state = "" if self.result.kept else "; constraints are violated"
-        front = f"front of {len(self.result.front)} points; the best " if self.result.front else ""
+        front = f"front of {counted(len(self.result.front), 'point')}; the best " if self.result.front else ""
         return f"<Optimised: {front}{objective} = {value_and_unit(self.value, objective.measure)} at {values}{state}>"
 
     def _repr_html_(self) -> str:

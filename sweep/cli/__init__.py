@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def console() -> None:
-    """Entry point of the command. Signals end the process with their exit status from the first line on, while packages are imported."""
+    """Entry point of the command. While packages are imported, SIGINT and SIGTERM end the process at once, with exit status 130 or 143."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         os._exit(128 + number)
@@ -27,7 +27,7 @@ def console() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
     open_closed_streams()
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read what each installed package is, for some 40 ms
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins takes 40 ms
     from tribosweep.sweep.cli.process import console
 
     console()

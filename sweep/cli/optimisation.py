@@ -12,6 +12,7 @@ from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say_notes
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ def print_result(result: OptimisationResult) -> None:
         emit(f"{goal}{'' if result.kept else ' (constraints are violated)'}")
     residual = "" if best.conditions is None else f"; residual of the optimality conditions {best.conditions.residual:.1g}"
     rows = f" of {told['rows_of_a_point']:,} rows" if told["rows_of_a_point"] > 1 else ""
-    ended = f"{len(best.searches)} of which ended there"
+    ended = "" if result.front else f", {len(best.searches)} of which ended there"
+    searches, derived = counted(told["searches"], "search", "searches"), counted(counts["with_derivatives"], "simulation")
     emit(
-        f"{told['points']:,} points{rows} in {told['searches']} searches{'' if result.front else f', {ended}'}; "
-        f"{counts['with_derivatives']:,} simulations with derivatives, {counts['values_alone']:,} without{'' if result.front else residual}"
+        f"{counted(told['points'], 'point')}{rows} in {searches}{ended}; "
+        f"{derived} with derivatives, {counts['values_alone']:,} without{'' if result.front else residual}"
     )
     if result.front:
         emit("")
@@ -102,10 +104,11 @@ def print_ranges(result: OptimisationResult) -> None:
     """Print from where to where the points of the front reach."""
     from tribosweep.sweep.analysis.optimisation.results import value_and_unit
 
-    emit(f"front of {len(result.front)} points, from one end to the other:")
+    ends = ", from one end to the other" if len(result.front) > 1 else ""
+    emit(f"front of {counted(len(result.front), 'point')}{ends}:")
     for place, each in enumerate(result.optimisation.objectives):
-        ends = [value_and_unit(point.visit.functions.measures[place], each.measure) for point in (result.front[0], result.front[-1])]
-        emit(f"  {each.verb} {each}: {' to '.join(ends)}")
+        values = [value_and_unit(point.visit.functions.measures[place], each.measure) for point in (result.front[0], result.front[-1])]
+        emit(f"  {each.verb} {each}: {' to '.join(values[: len(result.front)])}")
 
 
 def print_variables(result: OptimisationResult) -> None:

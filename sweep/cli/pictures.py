@@ -10,6 +10,7 @@ import typer
 from tribosweep.sweep.cli.arguments import AreasName, At, RunFolder, SupportName
 from tribosweep.sweep.cli.terminal import emit, say
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import counted
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.regime_map import RegimeMap
@@ -109,7 +110,7 @@ def say_what_is_drawn(drawn: RegimeMap) -> None:
 
     if drawn.held:
         said = ", ".join(f"{name} = {value:.8g}" if isinstance(value, float) else f"{name} = {value}" for name, value in drawn.held.items())
-        say(f"A slice at {said}: {drawn.rows:,} points.")
+        say(f"A slice at {said}: {counted(drawn.rows, 'point')}.")
     if drawn.loose and not drawn.gridded and (said := stacked_in([drawn.x_values, drawn.y_values], drawn.loose)):
         say(said)
     if not drawn.complete:
@@ -161,7 +162,7 @@ def write_report(
     size = write(found)
     for note in found.facts["notes"]:
         say(note)
-    say(f"{found.facts['count']:,} points, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
+    say(f"{counted(found.facts['count'], 'point')}, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
     emit(str(file))
 
 

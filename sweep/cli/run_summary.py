@@ -11,6 +11,7 @@ from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.design.refinement import Convergence
 from tribosweep.sweep.design.subset_simulation import SubsetSimulation
 from tribosweep.sweep.execution.directory import RunDirectory
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.study.config import Config
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def describe_study(study: Config, directory: Path, as_json: bool) -> None:
     else:
         emit(study.to_toml().rstrip())
     rows = "one row each" if levels == 1 else f"at most {levels} rows each ({points * levels:,} in all)"
-    sizes = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in ((points, "point"), (shards, "shard"))]
+    sizes = [counted(points, "point"), counted(shards, "shard")]
     say(f"{sizes[0]}, {rows}, in {sizes[1]} of {directory}; nothing was computed or written.")
 
 
@@ -45,10 +46,10 @@ def describe_boundary(study: Config, design: Boundary, directory: Path, as_json:
         print_json({**known, "width_grid_points": design.sharp_count, "config": study.document})
     else:
         emit(study.to_toml().rstrip())
-    seeds = f" and {len(design.seeds)} seeds" if design.seeds else ""
+    seeds = f" and {counted(len(design.seeds), 'seed')}" if design.seeds else ""
     say(
-        f"{design.count:,} points{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.sought} need, "
-        f"where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
+        f"{counted(design.count, 'point')}{seeds} to begin with, in {directory}, and then as many as the boundaries of {design.sought} "
+        f"need, where a uniform grid of the smallest cells has {design.fine_count:,} points; nothing was computed or written."
     )
 
 
@@ -61,8 +62,8 @@ def describe_subset(study: Config, design: SubsetSimulation, directory: Path, as
     repeats = f" in {design.repeats} repeats" if design.repeats > 1 else ""
     each = design.chains * (design.chain_length - 1) * design.repeats
     say(
-        f"{design.count:,} points{repeats} to begin with, in {directory}, then {each:,} for each level until {design.event} is reached, "
-        f"{design.most_points:,} at most; nothing was computed or written."
+        f"{counted(design.count, 'point')}{repeats} to begin with, in {directory}, then {each:,} for each level until "
+        f"{design.event} is reached, {design.most_points:,} at most; nothing was computed or written."
     )
 
 
@@ -102,7 +103,7 @@ def summarise(finished: Run, as_json: bool) -> bool:
     elif rows:
         say("This part was already complete: nothing was computed.")
     else:
-        say(f"The run has {tables.count_of(finished.config.shards, 'shard')}, none of which is in this part: nothing was computed.")
+        say(f"The run has {counted(finished.config.shards, 'shard')}, none of which is in this part: nothing was computed.")
     if not finished.complete:
         say(f"Other parts are missing: {rows:,} of {design.count:,} points are there.")
     if rows:

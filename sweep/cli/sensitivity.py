@@ -18,6 +18,7 @@ from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import short
 from tribosweep.sweep.study.comparison import limit_in
 from tribosweep.sweep.study.config import Config
@@ -147,7 +148,7 @@ def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Seque
     """Print mean, spread and quantiles, each with the ends of its interval."""
     unit = f" [{quantity.unit}]" if quantity.unit not in ("", "1") else ""
     level = f"{100.0 * study.request.level:g} %"
-    origin = f"{lines[0].groups:,} points" + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
+    origin = counted(lines[0].groups, "point") + (f" in {len(study.sample.parts)} replicates" if lines[0].method == "replicates" else "")
     origin += ", those where it happened" if study.kept[quantity.name].void else ""
     header = ["number", "estimate", f"from ({level})", "to"]
     rows = [(e.measure, short(e.value, 7), short(e.low, 7), short(e.high, 7)) for e in (line.estimate for line in lines)]

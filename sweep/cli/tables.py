@@ -14,6 +14,7 @@ from tribosweep.sweep.analysis.run_state import FEW, POINT, first_rows, shown_ta
 from tribosweep.sweep.cli.terminal import print_table, say
 from tribosweep.sweep.design.axis import SCHEME
 from tribosweep.sweep.execution.adaptive.boundary_table import BETWEEN, CLOSED, CURVE, WIDTH
+from tribosweep.sweep.io.text import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,14 +159,9 @@ def print_curves(curves: BoundarySummary) -> None:
 def say_curves(curves: BoundarySummary, points: int) -> None:
     """Print remarks on the curves; `points` is the number of points that they took."""
     design, widest = curves.design, max((row[-1] for row in curves.rows), default=0.0)
-    what = f"{count_of(len(curves.rows), 'curve')}, every place within a relative {widest:.1e}," if curves.rows else "No curve,"
+    what = f"{counted(len(curves.rows), 'curve')}, every place within a relative {widest:.1e}," if curves.rows else "No curve,"
     grids = f"a uniform grid of the smallest cells has {design.fine_count:,}, one as fine as the brackets {design.sharp_count:.1g}"
-    say(f"{what} from {points:,} points; {grids}.")
+    say(f"{what} from {counted(points, 'point')}; {grids}.")
     say("Islands smaller than a coarse cell are found only where sweep.seeds have a point on them.")
     if curves.failed:
-        say(f"Where rows failed no curve is drawn: {count_of(curves.failed, 'side')} of cells lead to such a row.")
-
-
-def count_of(number: int, noun: str) -> str:
-    """A number with its noun, in singular or plural."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        say(f"Where rows failed no curve is drawn: {counted(curves.failed, 'side')} of cells lead to such a row.")

@@ -35,18 +35,17 @@ from tribosweep.sweep.execution.recovery import rebuild_manifest
 from tribosweep.sweep.execution.stored import Manifest, problems_in
 from tribosweep.sweep.io.atomic import write_text
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise_path, shorten
-from tribosweep.sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes, read_text
-from tribosweep.sweep.io.toml import parse_toml
+from tribosweep.sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
 from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
 from tribosweep.sweep.study.config import Config
 
 SHOWN = 8
 FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves")  # that a directory of results may have
-RUN = "manifest.json"
+STUDY = "config.toml"
+MANIFEST = "manifest.json"
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run
 OPTIMISED = "optima.parquet"  # the same of an optimisation
 BRANCHED = "branches.parquet"  # the same of branches
-STUDY = "config.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +54,25 @@ class Kind:
 
     Attributes:
         what: its name in sentences. begun: patterns of the files that are there before it has ended, and in no directory of another kind.
-        section: the section of its study that no other kind has. command: of tribosweep, that makes it. files: what its files are, when it
-            has ended. home: where it goes.
+        home: where it goes. files: what its files are, when it has ended. unfinished: what it is before, and how it ends.
     """
 
     what: str
-    begun: tuple[str, ...]
-    section: str
-    command: str
-    files: str
-    home: str = "goes to one of its own"
+    begun: tuple[str, ...] = ()
+    home: str = ""
+    files: str = ""
+    unfinished: str = ""
 
 
 KINDS = {
-    RUN: Kind("a run", ("points/part-*.parquet",), "", "run", "points/ has its rows"),
-    CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet",), "calibration", "calibrate",
-                     f"{CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run"),
-    OPTIMISED: Kind("an optimisation", (), "optimise", "optimise", f"{OPTIMISED} has the variables, optimised.toml is a study to run"),
-    BRANCHED: Kind("branches", ("points/block-*.parquet", "curves/block-*.parquet"), "branches", "branches",
-                   f"{BRANCHED} has one row for each, points/ those of their points", "go to one of their own"),
+    MANIFEST: Kind("a run", ("points/part-*.parquet",)),
+    CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet",), "goes to one of its own",
+                     f"{CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run",
+                     "an unfinished calibration, not a run: tribosweep calibrate completes it"),
+    OPTIMISED: Kind("an optimisation", (), "goes to one of its own", f"{OPTIMISED} has the variables, optimised.toml is a study to run"),
+    BRANCHED: Kind("branches", ("points/block-*.parquet", "curves/block-*.parquet"), "go to one of their own",
+                   f"{BRANCHED} has one row for each, points/ those of their points",
+                   "unfinished branches, not a run: tribosweep branches completes them"),
 }  # the file that tells a kind of results from others, in a run from its beginning, in others from their end -> the kind  # fmt: skip
 OTHER_STUDY = Problem("", "the directory holds another study; give another one with --out, or remove it. Differences:")
 MADE_AGAIN = Problem("", "tribosweep has not written this; without the file, the run is known from its shards")
@@ -98,8 +97,8 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         """Set the names of the files."""
         self.path = path
-        self.config = path / "config.toml"
-        self.manifest = path / "manifest.json"
+        self.config = path / STUDY
+        self.manifest = path / MANIFEST
         self.points = path / "points"
         self.convergence = path / "convergence.parquet"
         self.boundaries = path / "boundaries" / "boundaries.parquet"
@@ -209,11 +208,12 @@ class RunDirectory:
                 raise ConfigError(
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
-            for own, kind in ((name, KINDS[name]) for name in kinds_in(self.path) if name != RUN):
-                ended = kind.files if (self.path / own).is_file() else f"it is not complete: tribosweep {kind.command} completes it"
-                raise ConfigError(str(self.path), [Problem("", f"holds {kind.what}, not a run: {ended}")])
+            if others := [name for name in kinds_in(self.path) if name != MANIFEST]:
+                kind, ended = KINDS[others[0]], (self.path / others[0]).is_file()
+                held = f"{kind.what}, not a run: {kind.files}" if ended else kind.unfinished
+                raise ConfigError(str(self.path), [Problem("", f"holds {held}")])
             there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
-            raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no manifest.json)")])
+            raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no {MANIFEST})")])
         version, schema = manifest.get("version"), manifest.get("schema_version")
         if schema != SCHEMA_VERSION:
             which = "is newer" if isinstance(schema, int) and schema > SCHEMA_VERSION else "differs"
@@ -244,13 +244,13 @@ def hold_apart(path: Path, own: str) -> Iterator[None]:
         own: the file that tells these results from others, a key of KINDS.
 
     Raises:
-        ConfigError: another process writes to it, or it holds results of another kind.
+        ConfigError: another process writes to it, it holds results of another kind, or a study that is not that of such results.
         OSError: the directory cannot be written, or its file system has no locks.
     """
     with hold(path):
         require_kind(path, own)
-        if (path / STUDY).exists() and not kinds_in(path):
-            message = f"is a directory with another {STUDY}: {KINDS[own].what} {KINDS[own].home} (--out DIR)"
+        if (path / STUDY).exists() and not (path / own).exists():
+            message = f"its {STUDY} would be replaced by the resolved study: {KINDS[own].what} {KINDS[own].home} (--out DIR)"
             raise ConfigError(str(path), [Problem("", message)])
         yield
 
@@ -265,16 +265,8 @@ def require_kind(path: Path, own: str) -> None:
 
 def kinds_in(path: Path) -> list[str]:
     """The kinds of results, complete or only begun, that a directory has: keys of KINDS."""
-    try:
-        study = parse_toml(read_text(path / STUDY))
-    except (OSError, ValueError, ConfigError):
-        study = {}
-    found = []
-    for name, kind in KINDS.items():
-        begun = any(True for pattern in kind.begun for _ in path.glob(pattern))
-        if begun or (path / name).exists() or (kind.section and kind.section in study):
-            found.append(name)
-    return found
+    begun = {name: any(True for pattern in kind.begun for _ in path.glob(pattern)) for name, kind in KINDS.items()}
+    return [name for name in KINDS if begun[name] or (path / name).exists()]
 
 
 def require_own_folders(path: Path) -> None:

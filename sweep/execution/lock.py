@@ -63,10 +63,11 @@ def hold(directory: Path, share: Share | None = None) -> Iterator[None]:
                     raise ConfigError(str(directory), [Problem("", f"its shards are divided otherwise now: it {describe(others)}")])
             yield
     finally:
-        for path in made:
-            MADE.remove(path)
-            with suppress(OSError):
-                system.remove_folder(path)
+        with system.UNDIVIDED:
+            for path in made:
+                with suppress(OSError):
+                    system.remove_folder(path)
+                MADE.remove(path)
 
 
 def share_lock(share: Share) -> str:

@@ -71,11 +71,11 @@ def read_columns(
 
 def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[Problem], most: int) -> list[np.ndarray] | None:
     """Do the work of `read_columns`; errors of the file readers are not caught."""
-    headers, pieces = tables.READERS[path.suffix.lower()](path)
+    source = tables.READERS[path.suffix.lower()](path)
+    headers, said = source.names, source.units
     places = [find_column(headers, column, label, problems) for column in wanted]
     if None in places:
         return None
-    said = tables.units_of(path)
     units = [
         split_unit(header)[1] or said.get(header) or column.given or column.unit
         for column, header in zip(wanted, [headers[place or 0] for place in places], strict=True)
@@ -92,7 +92,7 @@ def read_open(path: Path, wanted: Sequence[Wanted], label: str, problems: list[P
     parts: list[list[np.ndarray]] = [[np.empty(0)] for _ in wanted]
     found = Findings()
     rows, most_rows = 0, min(most, tables.MOST_NUMBERS // len(wanted))
-    for piece in pieces:
+    for piece in source.pieces:
         for part, unit, (column, place, where) in zip(parts, units, chosen, strict=True):
             part.append(read_cells(piece.column(place), f"({column.what}, unit {unit})", where, rows, found))
         rows += piece.num_rows

@@ -6,10 +6,11 @@ import codecs
 import errno
 import mmap
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tribosweep.sweep.io.errors import shorten
 from tribosweep.sweep.io.files import MEBIBYTE, require_regular
@@ -30,8 +31,31 @@ CELLS = re.compile(rb'(?:%s|(?!"))[^"]*+(?:(?:(?<=[,\r\n])%s|(?<=[^,\r\n])")[^"]
 LINES = re.compile(rb"(?:(?<=[,\r\n])|\A)%s|(?:\r\n|\r|\n)((?:\r\n|\r|\n)*+)" % QUOTED)
 
 
-def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a CSV file. Cells are text, so that a wrong one can be reported with its row; empty cells are null.
+class Columns(NamedTuple):
+    """An open file of columns.
+
+    Attributes:
+        names: the headers. pieces: the rows, piece by piece.
+        metadata: name -> metadata of the column; a CSV file has none.
+    """
+
+    names: list[str]
+    pieces: Iterator[pa.Table]
+    metadata: Mapping[str, Mapping[bytes, bytes]] = MappingProxyType({})
+
+    def said(self, key: str) -> dict[str, str]:
+        """What the metadata of the columns say under a key, such as "unit", without those that say nothing."""
+        found = {name: about.get(key.encode(), b"").decode("utf-8", "replace") for name, about in self.metadata.items()}
+        return {name: text for name, text in found.items() if text}
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units in the metadata `unit` or `units` of the columns, as the files of a run have them; 1 is none."""
+        return {name: unit for name, unit in (self.said("units") | self.said("unit")).items() if unit != "1"}
+
+
+def read_csv(path: Path) -> Columns:
+    """The columns of a CSV file. Cells are text, so that a wrong one can be reported with its row; empty cells are null.
 
     Lines before the header that begin with # are skipped, and so are blank lines before it and at the end. In a file of one column every
     other blank line is an empty cell.
@@ -83,7 +107,7 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
 
     with guarded_rows(), opened([]) as header:
         names = list(header.schema.names)
-    return names, pieces()
+    return Columns(names, pieces())
 
 
 def find_header(path: Path) -> int:

@@ -1,16 +1,20 @@
-"""The chunks of columns in the footer of a Parquet file, looked at before Arrow describes them.
+"""The footer of a Parquet file: its place, and the schema and chunks of columns in it, looked at before Arrow describes them.
 
-Where the footer contradicts itself, `RowGroupMetaData.column` of pyarrow raises an exception of C++ that ends the process. Thrift's compact
-protocol: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md; numbers of fields: parquet.thrift in
+Where the footer contradicts itself, `RowGroupMetaData.column` of pyarrow raises an exception of C++ that ends the process; older releases
+also end it where the schema is nested deeply. Thrift's compact protocol:
+https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md; numbers of fields: parquet.thrift in
 https://github.com/apache/parquet-format.
 
 What is accepted here is read by Thrift in the same way: a known field has the kind that Parquet gives it (Thrift would skip it otherwise),
-no field occurs twice, numbers fit their width, a structure ends with a byte of 0, and the footer ends where the file says.
+no field occurs twice, numbers fit their width, those of fields too, a structure ends with a byte of 0, and the footer ends where the file
+says.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from tribosweep.sweep.io.foreign import UnreadableError
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -19,36 +23,69 @@ TAIL = 8  # bytes at the end of a file: the length of its footer, and MAGIC
 MAGIC = b"PAR1"
 SIGNATURE = 28  # bytes behind a footer that is signed
 MOST_CHUNKS = 100_000  # in a file, each of which takes about 20 microseconds to look at
-MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE of them; a chunk has about a hundred
-STRUCTURE = 4
+MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE_PARTS of them; a chunk has about a hundred
+STRUCTURE_PARTS = 4
 MOST_DEPTH = 24  # of structures and lists in each other; Parquet has 9
-TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12  # kinds of values
-WIDTHS = {I16: 16, I32: 32, I64: 64}  # bits of an integer
-FIXED = {TRUE: 1, FALSE: 1, BYTE: 1, DOUBLE: 8}  # bytes of a value that is in a list
-GROUPS, ALGORITHM, CHUNKS, OF_CHUNK, KIND, SIZE, VALUES, STATISTICS, SIZES = 4, 8, 1, 3, 1, 6, 5, 12, 16  # fields
-ENCRYPTED = frozenset({8, 9})  # fields of a chunk
+MOST_NESTED = 100  # elements of the schema in each other, its root and a column among them, as newer releases of pyarrow have it
+
+# Kinds of values.
+TRUE = 1
+FALSE = 2
+BYTE = 3
+I16 = 4
+I32 = 5
+I64 = 6
+DOUBLE = 7
+BINARY = 8
+LIST = 9
+SET = 10
+STRUCT = 12
+INTEGER_BITS = {I16: 16, I32: 32, I64: 64}
+FIXED_BYTES = {TRUE: 1, FALSE: 1, BYTE: 1, DOUBLE: 8}  # of a value that is in a list
+
+# Numbers of fields: of the file, of an element of its schema, of a group of rows, of a chunk, of the data of a chunk, of their sizes.
+SCHEMA = 2
+GROUPS = 4
+ALGORITHM = 8
+CHILDREN = 5
+CHUNKS = 1
+CHUNK_DATA = 3
+ENCRYPTED = frozenset({8, 9})
+KIND = 1
+VALUES = 5
+BYTES = 6
+STATISTICS = 12
+SIZES = 16
+ENDS = (1, 2, 5, 6)  # of the statistics
+TEXT_BYTES = 1
+REPETITIONS = 2
+DEFINITIONS = 3
+LARGEST_NUMBER = 2**15 - 1  # Thrift counts with 16 bits: the number after it would be negative
 
 # Number of a field -> its kind, and what it lists or has as fields, None if that is passed over.
 Shape = dict[int, tuple[int, Any]]
-STATISTICS_SHAPE: Shape = dict.fromkeys((1, 2, 5, 6), (BINARY, None)) | {3: (I64, None), 4: (I64, None), 7: (TRUE, None), 8: (TRUE, None)}
-SIZES_SHAPE: Shape = {1: (I64, None), 2: (LIST, (I64, None)), 3: (LIST, (I64, None))}
+STATISTICS_SHAPE: Shape = dict.fromkeys(ENDS, (BINARY, None)) | {3: (I64, None), 4: (I64, None), 7: (TRUE, None), 8: (TRUE, None)}
+SIZES_SHAPE: Shape = {TEXT_BYTES: (I64, None), REPETITIONS: (LIST, (I64, None)), DEFINITIONS: (LIST, (I64, None))}
 PLACES_SHAPE: Shape = {1: (STRUCT, None), 2: (LIST, (I32, None))}  # statistics of geometry
 DATA_SHAPE: Shape = {
-    **dict.fromkeys((VALUES, SIZE, 7, 9, 10, 11, 14), (I64, None)), KIND: (I32, None), 2: (LIST, (I32, None)), 3: (LIST, (BINARY, None)),
+    **dict.fromkeys((VALUES, BYTES, 7, 9, 10, 11, 14), (I64, None)), KIND: (I32, None), 2: (LIST, (I32, None)), 3: (LIST, (BINARY, None)),
     4: (I32, None), 8: (LIST, (STRUCT, None)), STATISTICS: (STRUCT, STATISTICS_SHAPE), 13: (LIST, (STRUCT, None)), 15: (I32, None),
     SIZES: (STRUCT, SIZES_SHAPE), 17: (STRUCT, PLACES_SHAPE),
 }  # fmt: skip
 CHUNK_SHAPE: Shape = {
-    1: (BINARY, None), 2: (I64, None), OF_CHUNK: (STRUCT, DATA_SHAPE), 4: (I64, None), 5: (I32, None), 6: (I64, None), 7: (I32, None),
+    1: (BINARY, None), 2: (I64, None), CHUNK_DATA: (STRUCT, DATA_SHAPE), 4: (I64, None), 5: (I32, None), 6: (I64, None), 7: (I32, None),
     8: (STRUCT, None), 9: (BINARY, None),
 }  # fmt: skip
 GROUP_SHAPE: Shape = {
     CHUNKS: (LIST, (STRUCT, CHUNK_SHAPE)), 2: (I64, None), 3: (I64, None), 4: (LIST, (STRUCT, None)), 5: (I64, None), 6: (I64, None),
     7: (I16, None),
 }  # fmt: skip
+ELEMENT_SHAPE: Shape = {
+    **dict.fromkeys((1, 2, 3, CHILDREN, 6, 7, 8, 9), (I32, None)), 4: (BINARY, None), 10: (STRUCT, None),
+}  # fmt: skip
 FILE_SHAPE: Shape = {
-    1: (I32, None), 2: (LIST, (STRUCT, None)), 3: (I64, None), GROUPS: (LIST, (STRUCT, GROUP_SHAPE)), 5: (LIST, (STRUCT, None)),
-    6: (BINARY, None), 7: (LIST, (STRUCT, None)), ALGORITHM: (STRUCT, None), 9: (BINARY, None),
+    1: (I32, None), SCHEMA: (LIST, (STRUCT, ELEMENT_SHAPE)), 3: (I64, None), GROUPS: (LIST, (STRUCT, GROUP_SHAPE)),
+    5: (LIST, (STRUCT, None)), 6: (BINARY, None), 7: (LIST, (STRUCT, None)), ALGORITHM: (STRUCT, None), 9: (BINARY, None),
 }  # fmt: skip
 VALUE_WIDTHS = {
     "BOOLEAN": 1,
@@ -59,57 +96,99 @@ VALUE_WIDTHS = {
     "DOUBLE": 8,
     "BYTE_ARRAY": None,
     "FIXED_LEN_BYTE_ARRAY": None,
-}
-TYPES = [*VALUE_WIDTHS]  # physical types in the order of their numbers -> bytes of a value, or None where statistics do not matter
+}  # physical types in the order of their numbers -> bytes of a value, or None where statistics do not matter
+TYPES = [*VALUE_WIDTHS]
+CUT = "it is cut short, or no Parquet file"
 WRONG = "its footer contradicts itself"
-Groups = list[list[dict[int, Any]]]
 
 
-class FooterError(ValueError):
+class FooterError(UnreadableError):
     """A footer that is refused; the message is a clause that begins with "it" or "its"."""
 
 
-def fault(data: bytes, metadata: pq.FileMetaData, most_values: int) -> str:
-    """What is wrong with the chunks of columns of a Parquet file; empty if pyarrow can describe each of them.
+class Chunk(NamedTuple):
+    """A column in a group of rows, as the footer describes it.
 
-    Args:
-        data: the file, or its end with the whole footer. metadata: what pyarrow has read of it.
-        most_values: the largest number of values of a chunk.
-
-    Returns:
-        A clause that begins with "it" or "its".
+    Attributes:
+        kind: number of its physical type, None if there is none. values, size: how many values and bytes it has, -1 if that is not said.
+        ends: bytes of the smallest and the largest value. texts: whether it counts the bytes of texts.
+        repetitions, definitions: how many levels its sizes count; 0 if they do not.
     """
-    try:
-        if (count := metadata.num_row_groups * metadata.num_columns) > MOST_CHUNKS:
-            refuse_many(count)
-        check(groups_of(data), metadata, most_values)
-    except FooterError as error:
-        return str(error)
-    return ""
+
+    kind: int | None
+    values: int
+    size: int
+    ends: tuple[bytes, ...]
+    texts: bool
+    repetitions: int
+    definitions: int
+
+
+Groups = list[list[Chunk]]
+
+
+def length_in(tail: bytes | bytearray, size: int) -> int:
+    """Bytes of the footer of a file of `size` bytes that ends with `tail`; FooterError if it is no Parquet file, or cut short."""
+    length = int.from_bytes(tail[-TAIL:-4], "little")
+    if tail[-4:] != MAGIC or len(tail) < TAIL or length > size - TAIL:
+        raise FooterError(CUT)
+    return length
+
+
+def end_of(file: IO[bytes], size: int, most: int) -> bytes:
+    """The end of an open file of `size` bytes, from its footer on; FooterError as `length_in`, or for one of more than `most` bytes."""
+    file.seek(max(0, size - TAIL))
+    tail = file.read(TAIL)
+    length = length_in(tail, size)
+    if length > most:
+        raise FooterError(f"its footer has {length:,} bytes: at most {most:,} are read")
+    file.seek(size - TAIL - length)
+    return file.read(length + TAIL)
 
 
 def groups_of(data: bytes) -> Groups:
-    """The chunks of each group of rows, as number of a field -> value, by the footer at the end of a file.
+    """The chunks of each group of rows, by the footer at the end of a file; pyarrow may be given a file whose footer is not refused here.
 
     Raises:
-        FooterError: Thrift would not read this footer, or read it otherwise; it is too long; chunks are encrypted.
+        FooterError: Thrift would not read this footer, or read it otherwise; it is too long; its schema is nested too deeply; chunks are
+            encrypted.
     """
-    start = len(data) - TAIL - int.from_bytes(data[-TAIL:-4], "little")
-    if len(data) < TAIL or start < 0 or data[-4:] != MAGIC:
-        raise FooterError(WRONG)
-    reader = Reader(data[start:-TAIL])
+    length = length_in(data, len(data))
+    reader = Reader(data[len(data) - TAIL - length : -TAIL])
     try:
         footer, end = reader.structure(0, FILE_SHAPE, 0)
-        groups = [group.get(CHUNKS, []) for group in footer.get(GROUPS, [])]
     except (IndexError, RecursionError):
         raise FooterError(WRONG) from None
     if reader.end - end != (SIGNATURE if ALGORITHM in footer else 0):
         raise FooterError(WRONG)
+    check_nesting([element.get(CHILDREN, 0) for element in footer.get(SCHEMA, [])])
+    groups = [group.get(CHUNKS, []) for group in footer.get(GROUPS, [])]
     if (count := sum(map(len, groups))) > MOST_CHUNKS:
         refuse_many(count)
     if any(not ENCRYPTED.isdisjoint(chunk) for group in groups for chunk in group):
         raise FooterError("it has columns that are encrypted")
-    return groups
+    return [[described(chunk.get(CHUNK_DATA, {})) for chunk in group] for group in groups]
+
+
+def check_nesting(children: list[int]) -> None:
+    """Check how deeply elements of a schema are nested, by the number of `children` of each, which follow it; FooterError if too deeply."""
+    left: list[int] = []  # children to come of each element that contains the next one
+    for count in children:
+        if len(left) >= MOST_NESTED:
+            raise FooterError(f"its schema is nested too deeply: at most {MOST_NESTED} elements in each other are read")
+        left.append(count)
+        while left and left[-1] <= 0:
+            left.pop()
+            if left:
+                left[-1] -= 1
+
+
+def described(data: dict[int, Any]) -> Chunk:
+    """A chunk by the fields of its data."""
+    sizes, statistics = data.get(SIZES, {}), data.get(STATISTICS, {})
+    ends = tuple(statistics[number] for number in ENDS if number in statistics)
+    levels = len(sizes.get(REPETITIONS, ())), len(sizes.get(DEFINITIONS, ()))
+    return Chunk(data.get(KIND), data.get(VALUES, -1), data.get(BYTES, -1), ends, TEXT_BYTES in sizes, *levels)
 
 
 def refuse_many(count: int) -> None:
@@ -119,31 +198,32 @@ def refuse_many(count: int) -> None:
 
 def check(groups: Groups, metadata: pq.FileMetaData, most_values: int) -> None:
     """Compare the chunks with what pyarrow has read; FooterError if it cannot describe each of them, or one has too many values."""
+    if (count := metadata.num_row_groups * metadata.num_columns) > MOST_CHUNKS:
+        refuse_many(count)
     columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     known = [(each.physical_type, each.max_repetition_level + 1, each.max_definition_level + 1) for each in columns]
     if len(groups) != metadata.num_row_groups or any(len(group) != len(known) for group in groups):
         raise FooterError(WRONG)
     for group in groups:
         for chunk, about in zip(group, known, strict=True):
-            if not is_sound(chunk.get(OF_CHUNK, {}), *about):
+            if not is_sound(chunk, *about):
                 raise FooterError(WRONG)
-            if (values := chunk[OF_CHUNK][VALUES]) > most_values:
-                raise FooterError(f"it has {values:,} values in a column: at most {most_values:,} are read")
+            if chunk.values > most_values:
+                raise FooterError(f"it has {chunk.values:,} values in a column: at most {most_values:,} are read")
 
 
-def is_sound(about: dict[int, Any], kind: str, repeated: int, defined: int) -> bool:
+def is_sound(chunk: Chunk, kind: str, repeated: int, defined: int) -> bool:
     """Whether pyarrow can describe a chunk of a physical type whose repetition and definition have so many levels."""
-    sizes, statistics, width = about.get(SIZES, {}), about.get(STATISTICS, {}), VALUE_WIDTHS.get(kind)
-    ends = [statistics[number] for number in (1, 2, 5, 6) if number in statistics]
+    width = VALUE_WIDTHS.get(kind)
     return (
         kind in TYPES
-        and about.get(KIND) == TYPES.index(kind)
-        and about.get(VALUES, -1) >= 0
-        and about.get(SIZE, -1) >= 0
-        and (1 not in sizes or kind == "BYTE_ARRAY")
-        and len(sizes.get(2, ())) in (0, repeated)
-        and len(sizes.get(3, ())) in (0, defined)
-        and (width is None or {*map(len, ends)} <= {width})
+        and chunk.kind == TYPES.index(kind)
+        and chunk.values >= 0
+        and chunk.size >= 0
+        and (not chunk.texts or kind == "BYTE_ARRAY")
+        and chunk.repetitions in (0, repeated)
+        and chunk.definitions in (0, defined)
+        and (width is None or {*map(len, chunk.ends)} <= {width})
     )
 
 
@@ -162,7 +242,7 @@ class Reader:
 
     def structure(self, at: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
         """The fields of a structure that its shape names, and the place behind it; FooterError or IndexError if it is none."""
-        data, number, count = self.data, 0, STRUCTURE
+        data, number, count = self.data, 0, STRUCTURE_PARTS
         fields: dict[int, Any] = {}
         while head := data[at]:
             at += 1
@@ -173,7 +253,7 @@ class Reader:
             else:
                 number, at = self.integer(at, I16)
             if number not in shape:
-                at = self.behind(at, kind, depth)
+                at = self.behind_other(at, number, kind, depth)
                 continue
             expected, inside = shape[number]
             if number in fields or (kind != expected and (kind, expected) != (FALSE, TRUE)):
@@ -224,6 +304,12 @@ class Reader:
         self.spend(count)
         return head & 15, count, at
 
+    def behind_other(self, at: int, number: int, kind: int, depth: int) -> int:
+        """The place behind a field that a shape does not name; errors as `structure`, and FooterError if no field has its number."""
+        if not 0 < number <= LARGEST_NUMBER:
+            raise FooterError(WRONG)
+        return self.behind(at, kind, depth)
+
     def behind(self, at: int, kind: int, depth: int) -> int:
         """The place behind a value of a field; errors as `structure`."""
         if kind in (TRUE, FALSE):  # the kind says which
@@ -239,11 +325,11 @@ class Reader:
         """The place behind `count` values of a kind; errors as `structure`."""
         if depth > MOST_DEPTH:
             raise FooterError("its footer is nested too deeply")
-        if kind in FIXED:
-            at += FIXED[kind] * count
-        elif kind in WIDTHS:
+        if kind in FIXED_BYTES:
+            at += FIXED_BYTES[kind] * count
+        elif kind in INTEGER_BITS:
             for _ in range(count):
-                at = at + 1 if self.data[at] < 128 else self.whole(at, WIDTHS[kind])[1]
+                at = at + 1 if self.data[at] < 128 else self.whole(at, INTEGER_BITS[kind])[1]
         elif kind == STRUCT:
             for _ in range(count):
                 at = self.behind_structure(at, depth)
@@ -258,7 +344,7 @@ class Reader:
 
     def behind_structure(self, at: int, depth: int) -> int:
         """The place behind a structure; errors as `structure`."""
-        data, parts = self.data, STRUCTURE
+        data, parts = self.data, STRUCTURE_PARTS
         while head := data[at]:
             at += 1
             parts += 1
@@ -293,5 +379,5 @@ class Reader:
 
     def integer(self, at: int, kind: int) -> tuple[int, int]:
         """A whole number with its sign, and the place behind it; FooterError if it has more bits than its kind."""
-        value, at = self.whole(at, WIDTHS[kind])
+        value, at = self.whole(at, INTEGER_BITS[kind])
         return (value >> 1) ^ -(value & 1), at

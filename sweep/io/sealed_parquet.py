@@ -21,23 +21,32 @@ import pyarrow.parquet as pq
 from tribosweep.sweep.io import parquet_footer, system
 from tribosweep.sweep.io.errors import cut, shorten
 from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, MOST_TABLE, require_regular
+from tribosweep.sweep.io.parquet_footer import FooterError
 
 KEY = b"tribosweep_sha256"
 DIGITS = 64  # of one checksum
 BLANK = b"0" * (2 * DIGITS)
 PLACE = {KEY.decode(): BLANK.decode()}  # the metadata in whose place the checksums are written
 HEADER = b"\x18\x80\x01"  # of a text of 128 bytes in Thrift's compact protocol, the format of the footer
-MAGIC = b"PAR1"
 MOST_ROWS = MOST_VALUES = 2**28  # of a file, and of a column in a group of rows: 2 GiB of numbers
-TAIL = 8  # bytes at the end: length of the footer, MAGIC
 
 CHANGED = "its bytes are not those that were written (the checksum differs)"
-CUT = "it is cut short, or no Parquet file"
 FOREIGN = "it was not written by tribosweep, or by an older version"
 
 
 class DamageError(ValueError):
     """A file that is not as it was written; the message is a clause that begins with "it" or "its"."""
+
+
+@contextmanager
+def damaging() -> Iterator[None]:
+    """Let a footer that is refused, and whatever Arrow raises for a file, be a DamageError."""
+    try:
+        yield
+    except FooterError as error:
+        raise DamageError(str(error)) from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(f"it is no Parquet file that Arrow reads: {cut(' '.join(str(error).split()), 200)}") from error
 
 
 def to_bytes(table: pa.Table) -> bytes:
@@ -66,10 +75,8 @@ def seal(file: pa.Buffer) -> bytes:
 
 def footer_of(data: bytes | bytearray) -> int:
     """The position of the footer in a Parquet file, or in its end; DamageError if there is none."""
-    length = int.from_bytes(data[-TAIL:-4], "little")
-    if len(data) < TAIL or data[-4:] != MAGIC or length > len(data) - TAIL:
-        raise DamageError(CUT)
-    return len(data) - TAIL - length
+    with damaging():
+        return len(data) - parquet_footer.TAIL - parquet_footer.length_in(data, len(data))
 
 
 def find(data: bytes | bytearray, footer: int) -> int:
@@ -103,26 +110,22 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
 
     Arrow looks at the chunks itself, and what it raises there does not end the process.
     """
-    try:
+    with damaging():
+        groups = parquet_footer.groups_of(data)
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-            why = too_much(data, file.metadata)
-            table = None if why else file.read(None if columns is None else list(columns))
-        if table is not None:
-            table.validate(full=True)  # text may be no UTF-8
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamageError(unreadable(error)) from error
-    if table is None:
-        raise DamageError(why)
+            check_size(groups, file.metadata)
+            table = file.read(None if columns is None else list(columns))
+        table.validate(full=True)  # text may be no UTF-8
     return table
 
 
-def too_much(data: bytes, metadata: pq.FileMetaData) -> str:
-    """Why a file has more than is read, as a clause that begins with "it" or "its"; empty if it has not. Only lists need the chunks."""
+def check_size(groups: parquet_footer.Groups, metadata: pq.FileMetaData) -> None:
+    """FooterError if a file has more than is read. Only lists need the chunks."""
     rows = max(metadata.num_rows, sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)))
     if rows > MOST_ROWS:
-        return f"it has {rows:,} rows: at most {MOST_ROWS:,} are read"
-    lists = any(metadata.schema.column(place).max_repetition_level for place in range(metadata.num_columns))
-    return parquet_footer.fault(data, metadata, MOST_VALUES) if lists else ""
+        raise FooterError(f"it has {rows:,} rows: at most {MOST_ROWS:,} are read")
+    if any(metadata.schema.column(place).max_repetition_level for place in range(metadata.num_columns)):
+        parquet_footer.check(groups, metadata, MOST_VALUES)
 
 
 def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collection[str] = ()) -> pa.Table:
@@ -142,11 +145,6 @@ def require(table: pa.Table, kinds: Mapping[str, pa.DataType], *, whole: Collect
         if name in whole and table.column(name).null_count:
             raise DamageError(f"its column {shorten(name)} has empty cells")
     return table
-
-
-def unreadable(error: Exception) -> str:
-    """Why a file with the right checksum cannot be read."""
-    return f"it is no Parquet file that Arrow reads: {cut(' '.join(str(error).split()), 200)}"
 
 
 def verified(path: Path) -> bytes:
@@ -182,7 +180,7 @@ def verify(path: Path, *, chunks: bool = False) -> pq.FileMetaData:
     told.update(footer[:place] + BLANK + footer[place + len(BLANK) :])
     if left or footer[place : place + DIGITS] != told.hexdigest().encode():
         raise DamageError(CHANGED)
-    return decode_metadata(MAGIC + footer, chunks=chunks)
+    return decode_metadata(parquet_footer.MAGIC + footer, chunks=chunks)
 
 
 def read_metadata(source: Path | bytes, *, chunks: bool = False) -> pq.FileMetaData:
@@ -196,7 +194,7 @@ def read_metadata(source: Path | bytes, *, chunks: bool = False) -> pq.FileMetaD
         return decode_metadata(source, chunks=chunks)
     with opened(source) as (file, size):
         footer = read_footer(file, size)
-    return decode_metadata(MAGIC + footer, chunks=chunks)
+    return decode_metadata(parquet_footer.MAGIC + footer, chunks=chunks)
 
 
 @contextmanager
@@ -211,15 +209,10 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
 
 def read_footer(file: IO[bytes], size: int) -> bytes:
     """The end of a file from its footer on, verified; DamageError if it is not intact."""
-    file.seek(max(0, size - TAIL))
-    tail = file.read(TAIL)
-    length = int.from_bytes(tail[:4], "little")
-    if len(tail) < TAIL or tail[4:] != MAGIC or length > size - TAIL:
-        raise DamageError(CUT)
-    if length > MOST_FOOTER:
-        raise DamageError(f"its footer has {length:,} bytes, and tribosweep writes at most {MOST_FOOTER:,}")
-    file.seek(size - TAIL - length)
-    data = file.read(length + TAIL)
+    try:
+        data = parquet_footer.end_of(file, size, MOST_FOOTER)
+    except FooterError as error:
+        raise DamageError(str(error)) from error
     place = find(data, 0)
     if data[place + DIGITS : place + len(BLANK)] != checksum(data, 0, place):
         raise DamageError(CHANGED)
@@ -228,11 +221,10 @@ def read_footer(file: IO[bytes], size: int) -> bytes:
 
 def decode_metadata(data: bytes, *, chunks: bool) -> pq.FileMetaData:
     """The metadata in the bytes of a verified file or of its footer, as `read_metadata`; DamageError as `decode`."""
-    try:
+    with damaging():
+        groups = parquet_footer.groups_of(data)
         metadata = pq.read_metadata(pa.BufferReader(data))
         metadata.schema.to_arrow_schema()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamageError(unreadable(error)) from error
-    if chunks and (why := parquet_footer.fault(data, metadata, MOST_VALUES)):
-        raise DamageError(why)
+        if chunks:
+            parquet_footer.check(groups, metadata, MOST_VALUES)
     return metadata

@@ -15,10 +15,10 @@ import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.io import parquet_footer, system
-from tribosweep.sweep.io.csv_files import MOST_COLUMNS, read_csv
+from tribosweep.sweep.io.csv_files import MOST_COLUMNS, Columns, read_csv
 from tribosweep.sweep.io.errors import Findings, Problem, advise, shorten
 from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, require_regular
-from tribosweep.sweep.io.foreign import guarded, guarded_items, words_of
+from tribosweep.sweep.io.foreign import UnreadableError, guarded, guarded_items, words_of
 from tribosweep.sweep.io.values import DEFAULT
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_BYTES = 512 * MEBIBYTE  # of a column in a group of rows of a Parquet file; its pieces have a quarter of that
-MOST_GROUP = (
-    4 * MOST_BYTES
-)  # of a group of rows, of which a page of each column is in memory at once, and pages may be as long as their column
+# Of a group of rows, of which a page of each column is in memory at once, and pages may be as long as their column.
+MOST_GROUP = 4 * MOST_BYTES
 MOST_NUMBERS = 2**25  # that are kept in memory of one file
 MOST_NODES, MOST_WORDS = 2**24, 2**16  # of lists in a group of rows of a Parquet file; of a piece of a table, with its padding
 PADDED = 16  # times the nodes that a table of lists has may be those with its padding, if they are more than MOST_NODES
+UNREAD = ("DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")  # encodings of text that pyarrow does not read as a dictionary
 PIECE = 65_536  # rows of a Parquet file
 
 
-def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
-    """The names and the pieces of a Parquet file of any types; errors as of `read_csv`.
+def read_parquet(path: Path) -> Columns:
+    """The columns of a Parquet file of any types; errors as of `read_csv`.
 
     A few bytes of such a file may stand for any number of cells. Its metadata are read first, and pieces are as short as its columns are
     many and wide. Text is read as a dictionary, and becomes text when its length is known.
@@ -48,6 +48,7 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     schema = metadata.schema.to_arrow_schema()
     rows = rows_of_a_piece(path, metadata, groups)
     texts = [field.name for field in schema if is_text(field.type)]
+    require_dictionaries(metadata, texts)
 
     def pieces() -> Iterator[pa.Table]:
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts) as file:
@@ -56,7 +57,7 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
                 cells = [spelled_out(path, column, field) for column, field in zip(batch.columns, schema, strict=True)]
                 yield pa.Table.from_arrays(cells, schema=schema)
 
-    return list(schema.names), guarded_items(pieces())
+    return Columns(list(schema.names), guarded_items(pieces()), {field.name: field.metadata or {} for field in schema})
 
 
 def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
@@ -70,26 +71,14 @@ def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
 
     size = require_regular(path).st_size
     with os.fdopen(system.open_to_read(path), "rb") as file:
-        file.seek(max(0, size - parquet_footer.TAIL))
-        end = file.read(parquet_footer.TAIL)
-        length = int.from_bytes(end[:4], "little")
-        if MOST_FOOTER < length <= size:
-            raise OSError(errno.EFBIG, f"has a footer of {length:,} bytes: at most {MOST_FOOTER:,} are read", str(path))
-        if end[4:] == parquet_footer.MAGIC and length <= size - len(end):
-            file.seek(size - len(end) - length)
-            end = file.read(length) + end
-        else:
-            length = -1
+        end = parquet_footer.end_of(file, size, MOST_FOOTER)
+    groups = parquet_footer.groups_of(end)
     with guarded():
-        if length < 0:
-            pq.read_metadata(path)  # which says why it is none
-        groups = parquet_footer.groups_of(end)
         metadata = pq.read_metadata(pa.BufferReader(end))
         columns = len(metadata.schema.to_arrow_schema())
     if columns > MOST_COLUMNS:
         raise OSError(errno.EFBIG, f"has {columns:,} columns: at most {MOST_COLUMNS:,} are read", str(path))
-    with guarded():
-        parquet_footer.check(groups, metadata, sys.maxsize)
+    parquet_footer.check(groups, metadata, sys.maxsize)
     return metadata, groups
 
 
@@ -98,20 +87,30 @@ def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_foote
     kinds = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     width = sum(max(8, kind.length or 0) for kind in kinds) + sum(8 * nodes_in(field.type) for field in metadata.schema.to_arrow_schema())
     for number, group in enumerate(groups):
-        if (size := sum(chunk[parquet_footer.OF_CHUNK][parquet_footer.SIZE] for chunk in group)) > MOST_GROUP:
+        if (size := sum(chunk.size for chunk in group)) > MOST_GROUP:
             message = f"has {size:,} bytes in a group of rows: at most {MOST_GROUP:,} are read; write smaller groups of rows"
             raise OSError(errno.EFBIG, message, str(path))
         for chunk, kind in zip(group, kinds, strict=True):
-            about, what = chunk[parquet_footer.OF_CHUNK], ""
-            if (size := about[parquet_footer.SIZE]) > MOST_BYTES:
-                what = f"{size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
+            what = ""
+            if chunk.size > MOST_BYTES:
+                what = f"{chunk.size:,} bytes in a group of rows: at most {MOST_BYTES:,} are read"
             most = MOST_WORDS if kind.physical_type == "BYTE_ARRAY" else MOST_NODES
-            if kind.max_repetition_level and (nodes := about[parquet_footer.VALUES]) > most:
-                what = f"{nodes:,} nodes in a group of {metadata.row_group(number).num_rows:,} rows: at most {most:,} are read"
+            if kind.max_repetition_level and chunk.values > most:
+                what = f"{chunk.values:,} nodes in a group of {metadata.row_group(number).num_rows:,} rows: at most {most:,} are read"
             if what:
                 name = shorten(kind.path.partition(".")[0])
                 raise OSError(errno.EFBIG, f"column {name} has {what}; write smaller groups of rows", str(path))
     return max(1, min(PIECE, MOST_BYTES // 4 // max(8, width)))
+
+
+def require_dictionaries(metadata: pq.FileMetaData, texts: Sequence[str]) -> None:
+    """UnreadableError if a column of text has an encoding that cannot be read as a dictionary: no footer bounds its length otherwise."""
+    for place in range(metadata.num_columns):
+        if (name := metadata.schema.column(place).path) in texts:
+            for number in range(metadata.num_row_groups):
+                if found := [each for each in metadata.row_group(number).column(place).encodings if each in UNREAD]:
+                    advice = "write it with the encoding PLAIN or with a dictionary, as DuckDB does with PARQUET_VERSION v1"
+                    raise UnreadableError(f"column {shorten(name)} has text in the encoding {found[0]}, which is not read; {advice}")
 
 
 def nodes_in(kind: pa.DataType) -> int:
@@ -140,23 +139,6 @@ def spelled_out(path: Path, column: pa.Array, field: pa.Field) -> pa.Array:
         what = f"has {length:,} bytes of text in {len(column):,} rows: at most {MOST_BYTES // 4:,} are read"
         raise OSError(errno.EFBIG, f"column {shorten(field.name)} {what}", str(path))
     return column.cast(field.type)
-
-
-def said_of_columns(path: Path, key: str) -> dict[str, str]:
-    """What the metadata of the columns of a Parquet file say under a key, such as "unit"; empty for a CSV file."""
-    import pyarrow.parquet as pq
-
-    if path.suffix.lower() != ".parquet":
-        return {}
-    with guarded():
-        said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
-    return {name: text for name, text in said.items() if text}
-
-
-def units_of(path: Path) -> dict[str, str]:
-    """The units in the metadata `unit` or `units` of the columns of a Parquet file, as the files of a run have; empty for a CSV file."""
-    said = said_of_columns(path, "units") | said_of_columns(path, "unit")
-    return {name: unit for name, unit in said.items() if unit != "1"}
 
 
 def why(error: Exception) -> str:

@@ -26,6 +26,11 @@ def exactly(value: float) -> str:
     return short if float(short) == value else repr(float(value))
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things: "1 branch", "1,200 motions"; `many` is the plural where it is not that with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def visible_json(text: str) -> str:
     r"""JSON text with such characters inside its strings written as \uXXXX, which means the same to every reader."""
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -103,7 +103,7 @@ def in_unit(text: str, unit: str) -> float:
         raise ValueError(f'{text!r} is no number with a unit, such as "1.5 {"%" if unit == "1" else unit}"')
     name = read[2].strip()
     try:
-        stated = product_of_powers(name)
+        stated = product_of_powers(f"1{name}" if name.startswith("/") else name)
     except ValueError:
         comma = "; numbers have a decimal point" if name.startswith(",") else ""
         raise ValueError(f"{text!r}: {name!r} cannot be read as a unit{comma}") from None
@@ -123,6 +123,8 @@ def in_unit(text: str, unit: str) -> float:
         raise ValueError(f"{text!r}: {name!r} is no known unit{_in_other_letters(stated)}") from None
     except Exception:
         raise ValueError(f"{text!r}: {name!r} cannot be read as a unit") from None
+    if fits and name.startswith("/"):
+        raise ValueError(f"{text!r}: a unit does not begin with /: write {read[1]} 1{name}")
     if fits:
         return number
     expected, rest = _dimension(wanted)

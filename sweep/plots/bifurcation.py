@@ -11,6 +11,7 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
 from tribosweep.sweep.analysis.fixed_values import fixed_in_words
 from tribosweep.sweep.analysis.run_rows import is_logarithmic
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.picture import INK, Picture, label, label_plainly, save, write_title
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def fill(figure: Figure, drawn: Bifurcation) -> None:
         handles.append(Line2D([], [], markersize=5.0 * scale, label=name, **style))
     axes.set(xlabel=label(drawn.x), ylabel=y_label(drawn.y))
     handles += draw_known(axes, drawn, values)
-    done = f"{drawn.points:,} points" if drawn.rows == drawn.points else f"{drawn.rows:,} of {drawn.points:,} points"
+    done = counted(drawn.points, "point") if drawn.rows == drawn.points else f"{drawn.rows:,} of {drawn.points:,} points"
     write_title(axes, f"{drawn.study}: {done}", fixed_in_words(drawn.model, drawn.fixed))
     figure.legend(handles=handles, loc="outside right upper", fontsize=9, frameon=False)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.sweep.analysis.curves import Curves
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.picture import HUES, Picture, label, label_plainly, legend, plain, save
 
 if TYPE_CHECKING:
@@ -49,4 +50,4 @@ def fill(figure: Figure, drawn: Curves, logarithmic: bool) -> None:
         legend(axes, frameon=False, fontsize=9)
     held = "".join(f", {name} = {value:.6g}" if isinstance(value, float) else f", {name} = {value}" for name, value in rows.held.items())
     few = f", {len(drawn.lines)} of {drawn.values:,} values of {drawn.by}" if 0 < len(drawn.lines) < drawn.values else ""
-    axes.set_title(plain(f"{rows.state['study']}: {rows.table.num_rows:,} points{held}{few}"), loc="left", fontsize=10.5)
+    axes.set_title(plain(f"{rows.state['study']}: {counted(rows.table.num_rows, 'point')}{held}{few}"), loc="left", fontsize=10.5)

@@ -14,6 +14,7 @@ from tribosweep.sweep.analysis.palette import EMPTY, Ramp, flat, mixed, ramps_of
 from tribosweep.sweep.analysis.regime_map import RegimeMap
 from tribosweep.sweep.analysis.theory import BoundaryLine
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.plots.map_labels import Place, add_labels, draw_boundaries, levelled, name_areas, name_line, thinned
 from tribosweep.sweep.results.picture import INK, Picture, label, label_plainly, save, write_title
 
@@ -93,7 +94,7 @@ def smoothed(drawn: RegimeMap, places: list[np.ndarray], regimes: np.ndarray, sh
 
 def title(drawn: RegimeMap) -> str:
     """The title: the study and the number of its points."""
-    done = f"{drawn.rows:,} points"
+    done = counted(drawn.rows, "point")
     if not drawn.complete and drawn.done < drawn.points and not drawn.held:
         done = f"{drawn.rows:,} of {drawn.points:,} points"
     elif not drawn.complete:

@@ -17,6 +17,7 @@ from tribosweep.sweep.analysis.supports import in_words
 from tribosweep.sweep.execution.directory import STUDY
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.io.files import read_text
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.io.values import written
 from tribosweep.sweep.io.version import VERSION
 from tribosweep.sweep.report.columns import MOST_FINE
@@ -120,11 +121,6 @@ def said_of(quantity: Quantity) -> str:
     return (
         quantity.description if quantity is MULTIPLIER else in_words(quantity) if "[" in quantity.name else quantity.name.replace("_", " ")
     )
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things: "1 branch", "1,200 motions"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def few_enough(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

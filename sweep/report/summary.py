@@ -15,6 +15,7 @@ from tribosweep.sweep.analysis.map_areas import Areas
 from tribosweep.sweep.analysis.regime_map import rounding_of
 from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric
 from tribosweep.sweep.design.designs import DESIGNS
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.report.sensitivity import Indices
 
 MOST_WORDS = 8  # different words of a parameter that are listed
@@ -50,7 +51,7 @@ def varied(rows: RunRows, over: Sequence[str]) -> str:
     design = rows.state["design"]
     chosen = f" Design {design}: {DESIGNS[design].replace('`', '')}." if design in DESIGNS else ""
     done, points = rows.state["rows"], rows.state["points"]
-    count = f"{done:,} points" if done >= points else f"{done:,} of {points:,} points so far"
+    count = counted(done, "point") if done >= points else f"{done:,} of {points:,} points so far"
     means = f", at each place the mean over {', '.join(over)}" if over else ""
     part = f", of which {rows.table.num_rows:,} are shown" if rows.held and not over else ""
     return f"{', '.join(ranges)}: {count}{part}{means}.{chosen}"
@@ -72,7 +73,7 @@ def shares(areas: Areas) -> str:
     count = len(areas.codes)
     parts = [(int(np.count_nonzero(areas.codes == code)), word) for code, word in enumerate(areas.words)]
     present = sorted((part for part in parts if part[0]), reverse=True)
-    said = [f"{word} at {number:,} points ({100.0 * number / count:.3g} %)" for number, word in present]
+    said = [f"{word} at {counted(number, 'point')} ({100.0 * number / count:.3g} %)" for number, word in present]
     return f"{areas.name}: {', '.join(said)}." if said else f"no point has a value of {areas.name}."
 
 
@@ -82,7 +83,7 @@ def boundaries(curves: BoundarySummary) -> str:
         return "none: all points of the coarse grid are alike."
     between = dict.fromkeys(row[1] for row in curves.rows)
     widest = max(row[4] for row in curves.rows)
-    number = f"{len(curves.rows):,} curve{'s' if len(curves.rows) > 1 else ''}"
+    number = counted(len(curves.rows), "curve")
     lost = f" {curves.failed:,} sides of cells end at a failed point and show no boundary." if curves.failed else ""
     return f"{number}, between {'; '.join(between)}; each place is known to a relative {widest:.1e}.{lost}"
 
@@ -116,13 +117,13 @@ def failures(state: Mapping[str, Any]) -> str:
     said = "None: every point has results."
     if failed:
         number = sum(failed.values())
-        said = f"{number:,} of {total:,} points failed ({100.0 * number / total:.3g} %) and have no results: {counted(failed)}."
+        said = f"{number:,} of {total:,} points failed ({100.0 * number / total:.3g} %) and have no results: {by_status(failed)}."
     if remarks:
-        said += f" With results, but a remark: {counted(remarks)}."
+        said += f" With results, but a remark: {by_status(remarks)}."
     return said
 
 
-def counted(statuses: Mapping[str, int]) -> str:
+def by_status(statuses: Mapping[str, int]) -> str:
     """Statuses with their numbers of points, the most frequent first."""
     order: Sequence[tuple[str, int]] = sorted(statuses.items(), key=lambda each: -each[1])
     return "; ".join(f"{count:,} \N{MULTIPLICATION SIGN} {name}" for name, count in order)

@@ -40,8 +40,8 @@ class Trace:
 
     Attributes:
         row: its position among the rows.
-        columns: (n,) values for each of `kernels.time_history.TRACE_COLUMNS`, or of a structure `time` and those of OF_A_SUPPORT that its
-            support has.
+        columns: (n,) values for each of `tribosweep.kernels.time_history.TRACE_COLUMNS`, or of a structure `time` and those of
+            OF_A_SUPPORT that its support has.
         period: period of the excitation [s]; NaN if there is none.
         gap: of a structure: the clearance of the support in this row [m].
     """

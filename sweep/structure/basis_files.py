@@ -20,7 +20,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -241,18 +240,18 @@ def _parquet(path: Path) -> Basis:
     import pyarrow.parquet as pq
 
     data = read_bytes(path, MOST_BYTES)
+    parquet_footer.groups_of(data)  # refuses what pyarrow cannot be given
     with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
         schema, groups = file.schema_arrow, range(file.metadata.num_row_groups)
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)
-        parquet_footer.check(parquet_footer.groups_of(data), file.metadata, sys.maxsize)
     for field in schema:
         if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
             raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
     if len({*schema.names}) < len(schema.names):
         raise ValueError("has two columns of one name")
     _check_shapes(dict.fromkeys(schema.names, (rows,)))
-    with guarded("is no Parquet file"):
-        table = pq.read_table(io.BytesIO(data))
+    with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
+        table = file.read()
     columns = {}
     for name in table.column_names:
         column = table.column(name)

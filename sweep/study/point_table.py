@@ -20,7 +20,7 @@ from tribosweep.sweep.design.axis import SCHEME, SCHEME_NAMES, Listed
 from tribosweep.sweep.io.columns import Wanted, factor_of, split_unit
 from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of
 from tribosweep.sweep.io.foreign import UnreadableError
-from tribosweep.sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, units_of, why
+from tribosweep.sweep.io.tables import READERS, codes_of, padding_problem, read_lists, read_numbers, read_words, why
 from tribosweep.sweep.study.document import of_another
 from tribosweep.sweep.study.schema import PARAMETERS
 
@@ -37,13 +37,18 @@ class Selection:
     """Which columns of a file of draws are read: parameters, and nodes of tables such as "post_stiffness[0]".
 
     Attributes:
-        skipped: names of columns that are never read.
+        skipped: names of columns that are never read. skipped_role: the role, in their metadata, of others that are not.
         chosen: names of the columns that are read; None for all others. key: the key that gives them, for messages.
     """
 
     skipped: tuple[str, ...]
     chosen: tuple[str, ...] | None
     key: str
+    skipped_role: str
+
+    def without(self, roles: Mapping[str, str]) -> Selection:
+        """The same, with the columns of the skipped role among the skipped ones; `roles` are those of columns."""
+        return replace(self, skipped=(*self.skipped, *(name for name, role in roles.items() if role == self.skipped_role)))
 
     def known(self, headers: Collection[str], model: Model) -> dict[str, Quantity | None]:
         """The names that columns may have -> what they are."""
@@ -158,9 +163,12 @@ def read_columns(
 ) -> tuple[Listed, ...]:
     """Do the work of `read_points` with `files` for the cells; errors of the file readers are not caught."""
     before, rows = len(problems), 0
-    names, pieces = READERS[path.suffix.lower()](path)
-    columns = choose_columns([name.strip() for name in names], units_of(path), model, f"{where}: {path.name}", problems, files, selection)
-    for piece in pieces:
+    source = READERS[path.suffix.lower()](path)
+    if selection is not None:
+        selection = selection.without(source.said("role"))
+    names = [name.strip() for name in source.names]
+    columns = choose_columns(names, source.units, model, f"{where}: {path.name}", problems, files, selection)
+    for piece in source.pieces:
         for position, column in columns.items():
             label = f"{where}: {path.name}, column {column.name}"
             if column.quantity is None:

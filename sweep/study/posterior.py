@@ -81,11 +81,7 @@ def read_draws(path: Path, chosen: list[str] | None, model: Model, where: str, k
     `post_stiffness[0]`, `post_stiffness[1]` ... are the nodes of a table.
     """
     before = len(problems)
-    try:
-        noise = [name for name, role in tables.said_of_columns(path, "role").items() if role == "noise"]
-    except (OSError, ValueError):  # the file cannot be read, as is said below
-        noise = []
-    selection = point_table.Selection((*ABOUT_DRAWS, *noise), None if chosen is None else tuple(chosen), key)
+    selection = point_table.Selection(ABOUT_DRAWS, None if chosen is None else tuple(chosen), key, "noise")
     columns = point_table.read_points(path, model, "", where, problems, selection)
     for axis in columns:
         check_cells(axis, f"{where}: {path.name}, column {axis.name}", problems)

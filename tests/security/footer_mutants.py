@@ -16,6 +16,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ BYTES = (0, 1, 2, 3, 4, 9, 15, 16, 21, 22, 25, 28, 32, 255)  # heads of fields a
 
 
 def contradictory(data: bytes) -> bytes:
-    """A Parquet file whose columns have no cell without a value, though its chunks count such cells."""
+    """A Parquet file whose columns have no cell without a value, though its chunks count such cells (not those of pyarrow 19)."""
     assert OPTIONAL in data
     return data.replace(OPTIONAL, REQUIRED)
 
@@ -96,24 +97,24 @@ def describe(metadata: pq.FileMetaData) -> int:
     for group in range(metadata.num_row_groups):
         for place in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(place)
-            assert chunk.num_values + chunk.total_uncompressed_size is not None
+            assert min(chunk.num_values, chunk.total_uncompressed_size) >= 0
             if chunk.physical_type in NUMBERS and chunk.is_stats_set and chunk.statistics.has_min_max:
-                ends.append((chunk.statistics.min, chunk.statistics.max))
+                with suppress(pa.ArrowNotImplementedError):  # of whole numbers that stand for decimal ones; pyarrow 19
+                    ends.append((chunk.statistics.min, chunk.statistics.max))
     return len(ends)
 
 
 def described(data: bytes, _: Path) -> None:
     """Describe a file whose footer is not refused."""
-    metadata = pq.read_metadata(io.BytesIO(data))
-    if why := parquet_footer.fault(data, metadata, 1000):
-        raise parquet_footer.FooterError(why)
+    groups, metadata = parquet_footer.groups_of(data), pq.read_metadata(io.BytesIO(data))
+    parquet_footer.check(groups, metadata, 1000)
     describe(metadata)
 
 
 def read(data: bytes, path: Path) -> None:
     """Read a file as a table of another hand."""
     path.write_bytes(data)
-    for _ in tables.read_parquet(path)[1]:
+    for _ in tables.read_parquet(path).pieces:
         pass
 
 

@@ -219,7 +219,7 @@ def test_a_parquet_file_of_many_kinds_of_columns_is_read_as_pyarrow_reads_it(tmp
         }
     )
     pq.write_table(table, path, row_group_size=3)
-    names, pieces = tables.read_parquet(path)
+    names, pieces, _ = tables.read_parquet(path)
     assert names == table.column_names
     found = pa.concat_tables(pieces)
     assert found.to_pylist() == table.to_pylist()
@@ -229,7 +229,7 @@ def test_a_parquet_file_of_many_kinds_of_columns_is_read_as_pyarrow_reads_it(tmp
 def test_pieces_are_short_where_columns_are_many(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     pq.write_table(pa.table({f"c{place}": pa.repeat(pa.scalar(0.0), 5000) for place in range(4000)}), path)
-    _, pieces = tables.read_parquet(path)
+    pieces = tables.read_parquet(path).pieces
     assert max(piece.nbytes for piece in pieces) <= 1.02 * tables.MOST_BYTES / 4  # and their validity
 
 

@@ -39,7 +39,7 @@ def what_is_refused_is_refused_by_every_entry(setting: Setting, many: list[Row])
         assert (gate is not None and int(gate) == code) or (gate is None and code == 0), (setting, row, gate, int(code))
         document = {
             "study": {"model": setting.name, "scheme": setting.scheme},
-            "parameters": {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME},
+            "parameters": parameters_of(setting, row),
             "time": {n: v for n, v in row.items() if n in ("end", "step")} | window_of(row),
         }
         try:
@@ -83,6 +83,11 @@ def worded(setting: Setting, name: str, value: float) -> Any:
     """A parameter as a study states it: words and whole numbers as such."""
     q = setting.model.parameter(name)
     return q.words[int(value)] if q.kind == "word" else int(value) if q.kind == "integer" else value
+
+
+def parameters_of(setting: Setting, row: Row) -> dict[str, Any]:
+    """The parameters of a row as a study states them, without its times."""
+    return {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME}
 
 
 @relation
@@ -141,11 +146,11 @@ def commands_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
     row = many[0]
     if setting.scheme != EXACT or not with_results(run(setting, [row]))[0]:
         return
-    of_study = {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in OF_TIME}
-    study = {"study": {"model": setting.name}, "parameters": of_study, "time": {"end": row["end"]} | window_of(row)}
+    study = {"study": {"model": setting.name}, "parameters": parameters_of(setting, row), "time": {"end": row["end"]} | window_of(row)}
     with tempfile.TemporaryDirectory() as folder:
         out, file = Path(folder) / "out", Path(folder) / "table.parquet"
         sweep.run(study, out, progress=False)
+        logs: dict[str, Any] = {}
         for words in (("events",), ("trace",)):
             told = printed(*words, str(out), "--json")
             printed(*words, str(out), "--out", str(file))
@@ -155,11 +160,13 @@ def commands_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
                 if isinstance(told, dict)
                 else {n: [line[n] for line in told] for n in told[0]}
             )
-            for name in columns.keys() & table.keys():
+            both = columns.keys() & table.keys()
+            assert {"time", "x", "v"} <= both, (setting, row, words, both)
+            for name in both:
                 written = [None if value != value else value for value in table[name]]
                 assert columns[name] == written, (setting, row, words, name)
-        log = kernels.event_log(setting.name, row)
-        told = printed("events", str(out), "--json")
+            logs[words[0]] = told
+        log, told = kernels.event_log(setting.name, row), logs["events"]
         for name in ("time", "x", "v"):
             assert [line[name] for line in told] == log[name].tolist(), (setting, row, name)
 
@@ -225,7 +232,7 @@ def analyses_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
     known = [n for n in ("a0", "v0", "m", "k") if row.get(n)][:2]
     if setting.scheme != EXACT or len(known) < 2:
         return
-    fixed = {n: list(v) if isinstance(v, tuple) else worded(setting, n, v) for n, v in row.items() if n not in (*OF_TIME, *known)}
+    fixed = parameters_of(setting, {n: v for n, v in row.items() if n not in known})
     axes = {n: {"from": min(0.9 * row[n], 1.1 * row[n]), "to": max(0.9 * row[n], 1.1 * row[n])} for n in known}
     study = {"study": {"model": setting.name}, "parameters": fixed, "time": {"end": row["end"]} | window_of(row),
              "sweep": {"design": "sobol", "count": 64, "axes": axes}}  # fmt: skip
@@ -244,7 +251,9 @@ def analyses_print_what_calls_return(setting: Setting, many: list[Row]) -> None:
                 assert of_command(name, str(done.directory), *words)[0] == 2, (setting, row, str(error))
                 continue
             told = json.loads(of_command(name, str(done.directory), *words, "--json")[1])
-            for file in (Path(done.directory) / name).glob("*.parquet"):
+            files = sorted((Path(done.directory) / name).glob("*.parquet"))
+            assert files, (setting, row, name)
+            for file in files:
                 written = [given_of(cells) for cells in pq.read_table(file).to_pylist()]
                 tables = [called.to_pandas(file.stem).to_dict("records"), told[file.stem]]
                 for rows in tables:

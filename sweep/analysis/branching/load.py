@@ -160,7 +160,10 @@ def check_second(config: Config, second: Free, problems: list[Problem]) -> None:
 
 
 def check_corners(config: Config, along: Free, second: Free | None) -> list[Problem]:
-    """Problems of the rules at the ends of the ranges, where what a rule excludes lies: with the stated value of a second parameter too."""
+    """Problems of the rules of the model at the ends of the ranges of the parameters that change; the first corner with problems counts.
+
+    What a rule excludes lies at an end of a range. A second parameter is also checked at its stated value, where curves begin.
+    """
     ranges: dict[str, tuple[Value, ...]] = {along.name: (along.upper, along.lower)}
     if second is not None:
         ranges[second.name] = (config.fixed[second.name], second.upper, second.lower)

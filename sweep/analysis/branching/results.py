@@ -411,7 +411,7 @@ def read(directory: Path) -> Branches:
     found = put_together(branching, directory)
     for name, table in tables_of(found).items():
         try:
-            if name == BACKBONE:  # of functions whose last digit may be another one on another machine
+            if name == BACKBONE:  # it is computed anew here, and its last digits may differ between machines
                 sealed_parquet.verified(directory / name)
             else:
                 require_same(table, directory / name)
@@ -421,7 +421,7 @@ def read(directory: Path) -> Branches:
 
 
 def require_same(table: pa.Table, path: Path) -> None:
-    """Raise DamageError if a file does not have the rows of a table that is made of the blocks; lists may hold what is no number."""
+    """Raise DamageError if the file of a table does not have the rows that follow from the blocks; NaN in a list equals NaN."""
     import pyarrow as pa
 
     from tribosweep.sweep.io import sealed_parquet

@@ -21,7 +21,7 @@ from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR, Dra
 from tribosweep.sweep.analysis.calibration.posterior.smc_stages import FILES
 from tribosweep.sweep.analysis.calibration.system import System
 from tribosweep.sweep.analysis.calibration.uncertainty import Knowledge, Profile
-from tribosweep.sweep.execution.directory import CALIBRATED
+from tribosweep.sweep.execution.directory import CALIBRATED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.toml import to_toml
@@ -226,7 +226,8 @@ def to_arrow(result: CalibrationResult) -> dict[str, pa.Table]:
 def write(result: CalibrationResult, directory: Path) -> list[Path]:
     """Write config.toml, fitted.toml, the tables and the draws into a directory. At any instant all that are there belong together.
 
-    The caller holds the directory; see `tribosweep.sweep.execution.directory.hold_apart`.
+    The table of parameters comes first: where it is, config.toml is the study of a calibration, and may be replaced. The caller holds the
+    directory; see `tribosweep.sweep.execution.directory.hold_apart`.
 
     Raises:
         OSError: a file cannot be written.
@@ -235,9 +236,10 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
 
     make_folders(directory)
     document = {key: value for key, value in result.calibration.config.document.items() if key != "sweep"}
-    texts = {"config.toml": to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
-    files = {directory / name: content.encode() for name, content in texts.items()}
-    files |= {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
+    texts = {STUDY: to_toml({**document, "calibration": result.calibration.section}), "fitted.toml": result.fitted().to_toml()}
+    tables = {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
+    first = directory / CALIBRATED
+    files = {first: tables[first], **{directory / name: content.encode() for name, content in texts.items()}, **tables}
     posterior = directory / POSTERIOR
     if result.posterior is not None:
         files[posterior] = to_bytes(result.posterior)

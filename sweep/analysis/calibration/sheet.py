@@ -16,7 +16,7 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.io.columns import split_unit
 from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of, shorten
 from tribosweep.sweep.io.foreign import UnreadableError
-from tribosweep.sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, units_of, why
+from tribosweep.sweep.io.tables import MOST_BYTES, READERS, read_numbers, read_text, why
 from tribosweep.sweep.io.values import DEFAULT
 from tribosweep.sweep.study.point_table import factor_in, read_cells, split_of_support
 
@@ -33,21 +33,17 @@ class Sheet:
     """The cells of a file of measurements, before interpretation.
 
     Attributes:
-        label: the key that names the file, and the file's name, for messages.
+        file: the name of the file. label: the key that names it, and its name, for messages.
         columns: name -> its cells.
         count: how many rows.
         units: name -> the unit that its header states, for the columns that have one.
     """
 
+    file: str
     label: str
     columns: dict[str, pa.ChunkedArray]
     count: int
     units: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def file(self) -> str:
-        """The name of the file."""
-        return self.label.partition(": ")[2]
 
     def place(self, column: str, row: int | None = None) -> str:
         """The location named in a message; the first row below the header is row 1."""
@@ -65,17 +61,17 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         problems.append(Problem(where, f"{path}: must end in {' or '.join(READERS)}"))
         return None
     try:
-        names, pieces = READERS[path.suffix.lower()](path)
-        parts = list(limited(pieces, path))
-        table = pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({name: [] for name in names})
+        source = READERS[path.suffix.lower()](path)
+        parts = list(limited(source.pieces, path))
+        table = pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({name: [] for name in source.names})
     except (OSError, UnreadableError, pa.ArrowException, UnicodeError) as error:
         problems.append(Problem(where, f"cannot read {path}: {why(error)}"))
         return None
     label = f"{where}: {path.name}"
-    headers = [name.strip() for name in names]
+    headers = [name.strip() for name in source.names]
     stated = [stated_in(header) for header in headers]
     names = [header if header in named else name for header, (name, _) in zip(headers, stated, strict=True)]
-    said = {header.strip(): unit for header, unit in units_of(path).items()}
+    said = {header.strip(): unit for header, unit in source.units.items()}
     units = {name: said[header] for name, header in zip(names, headers, strict=True) if header in said}
     units |= {name: unit for name, (_, unit) in zip(names, stated, strict=True) if unit is not None}
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -84,7 +80,7 @@ def read_sheet(path: Path, where: str, problems: list[Problem], named: Collectio
         problems.append(Problem(where, f"{path} has no rows: nothing was measured"))
     if not table.num_rows or twice:
         return None
-    return Sheet(label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
+    return Sheet(path.name, label, dict(zip(names, table.columns, strict=True)), table.num_rows, units)
 
 
 def limited(pieces: Iterable[pa.Table], path: Path) -> Iterator[pa.Table]:

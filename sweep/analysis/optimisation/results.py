@@ -19,7 +19,7 @@ from tribosweep.sweep.analysis.optimisation.jumps import Jump
 from tribosweep.sweep.analysis.optimisation.load import OPTIMISE, Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
-from tribosweep.sweep.execution.directory import OPTIMISED
+from tribosweep.sweep.execution.directory import OPTIMISED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.toml import to_toml
 from tribosweep.sweep.study.config import Config
@@ -268,7 +268,8 @@ def to_arrow(result: OptimisationResult) -> dict[str, pa.Table]:
 def write(result: OptimisationResult, directory: Path) -> list[Path]:
     """Write config.toml, optimised.toml and the tables into a directory. At any instant all that are there belong together.
 
-    The caller holds the directory; see `tribosweep.sweep.execution.directory.hold_apart`.
+    The table of optima comes first: where it is, config.toml is the study of an optimisation, and may be replaced. The caller holds the
+    directory; see `tribosweep.sweep.execution.directory.hold_apart`.
 
     Raises:
         OSError: a file cannot be written.
@@ -277,8 +278,9 @@ def write(result: OptimisationResult, directory: Path) -> list[Path]:
 
     make_folders(directory)
     document = result.optimisation.config.document
-    texts = {"config.toml": to_toml({**document, OPTIMISE: result.optimisation.section}), "optimised.toml": result.optimised().to_toml()}
-    files = {directory / name: content.encode() for name, content in texts.items()}
-    files |= {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
+    texts = {STUDY: to_toml({**document, OPTIMISE: result.optimisation.section}), "optimised.toml": result.optimised().to_toml()}
+    tables = {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
+    first = directory / OPTIMISED
+    files = {first: tables[first], **{directory / name: content.encode() for name, content in texts.items()}, **tables}
     write_together(files, [directory / name for name in (FRONT, SLICE) if directory / name not in files])
     return [*files]

@@ -523,3 +523,30 @@ def test_exit_statuses_and_row_statuses_are_listed(capsys: Captured) -> None:
     assert {0, 2, 3, 4, 130} < listed
     assert main(["list", "statuses"]) == 0
     assert "a parameter is not a finite number" in capsys.readouterr().out
+
+
+MEASURED = "a0,force\n1.0,2.0\n2.0,3.0\n"
+WRITERS = {  # command that writes the resolved study as config.toml -> the section of its own
+    "run": "[sweep.axes]\na0 = [1.0, 2.0]\n",
+    "branches": "[parameters]\na0 = 5.0\nk = 1.0\n[branches.along]\nmu = { from = 0.1, to = 0.5 }\n",
+    "optimise": '[parameters]\nv0 = 2.0\na0 = 0.0\n[optimise]\nmaximise = "wear_energy"\nvariables.mu = { from = 0.1, to = 0.9 }\n',
+    "calibrate": '[calibration]\ndata = "measured.csv"\nfree.mu = { from = 0.1, to = 0.9 }\n'
+    'compare.wear_power = { column = "force", sd = 0.1 }\n',
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_config_toml_of_its_author_is_never_replaced(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tribosweep.sweep.analysis.optimisation.analysis.carry_out", None)
+    monkeypatch.setattr("tribosweep.sweep.analysis.calibration.analysis.carry_out", None)
+    text = f"# what I know\n{WRITERS[command]}"
+    Path("config.toml").write_text(text)
+    Path("measured.csv").write_text(MEASURED)
+    assert main([command, "config.toml", "--out", "."]) == 2
+    assert re.search(r"the directory is not empty|its config.toml would be replaced", said := capsys.readouterr().err), said
+    assert "--out" in said or command == "run"
+    assert Path("config.toml").read_text() == text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.toml", "measured.csv"]

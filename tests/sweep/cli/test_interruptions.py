@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,10 @@ import pytest
 
 from tests.sweep.cli.interruptions import OTHERS
 from tests.sweep.execution.scenarios import COMMANDS
+from tribosweep.sweep.cli.process import stoppable
 from tribosweep.sweep.cli.shared import Terminated
+from tribosweep.sweep.execution import lock
+from tribosweep.sweep.io import system
 from tribosweep.sweep.io.system import Undivided
 
 ROOT = Path(__file__).parents[3]
@@ -71,3 +75,18 @@ with lock.hold(place, Share(1, 2)):
     assert (done.returncode, done.stderr) == (130, "\nInterrupted.\n")
     assert done.stdout == ".lock .lock-1-of-2\n.lock-1-of-2 .lock\n"  # as they are released without a signal
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("place", ["new", "new/inner"])
+def test_a_signal_while_empty_folders_are_removed_leaves_none(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove = system.remove_folder
+
+    def struck(path: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        remove(path)
+
+    monkeypatch.setattr(system, "remove_folder", struck)
+    with pytest.raises(KeyboardInterrupt), stoppable(), lock.hold(tmp_path / place):
+        pass
+    assert not [*tmp_path.iterdir()]
+    assert not lock.MADE

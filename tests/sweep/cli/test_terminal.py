@@ -110,14 +110,13 @@ with progress(), compiling("rows"):
     print("end")
 """
     terminal_end, command_end = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=command_end, cwd=Path(__file__).parents[3])
-    process.communicate(timeout=60)
-    os.close(command_end)
-    shown = b""
-    with suppress(OSError):  # Linux says so at the end
-        while piece := os.read(terminal_end, 65536):
-            shown += piece
-    os.close(terminal_end)
+    shown, root = b"", Path(__file__).parents[3]
+    with os.fdopen(terminal_end, "rb", buffering=0) as terminal:
+        with os.fdopen(command_end, "wb", buffering=0) as stderr:
+            subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=stderr, cwd=root, timeout=60, check=True)
+        with suppress(OSError):  # Linux says so at the end
+            while piece := terminal.read(65536):
+                shown += piece
     assert shown.count(b"compiling rows") > 3
 
 

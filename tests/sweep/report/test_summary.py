@@ -39,7 +39,7 @@ def test_the_summary_says_what_was_varied_found_and_failed(fake: FakeKernels, tm
     assert "6 points" in found["Varied"]
     assert found["At all points"].startswith("m = 2 kg")
     for word, count in regimes.items():
-        assert f"{word} at {count} points" in found["Found"]
+        assert f"{word} at {count} {'point' if count == 1 else 'points'}" in found["Found"]
     assert found["Wear power"].startswith(f"From {table['wear_power'].min():.5g} to {table['wear_power'].max():.5g} W, largest at a0 = 4")
     assert found["Failures"].startswith("1 of 6 points failed (16.7 %) and have no results: 1 ")
     assert "a parameter is not a finite number" in found["Failures"]

@@ -60,6 +60,14 @@ def test_branches_of_another_study_stay_as_they_are(tmp_path: Path) -> None:
     assert "the directory holds another study" in refused(OTHER, tmp_path)
 
 
+def test_unfinished_branches_are_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    complete(tmp_path, load(STUDY))
+    (tmp_path / "branches.parquet").unlink()
+    assert main(["show", str(tmp_path)]) == 2
+    assert "holds unfinished branches, not a run: tribosweep branches completes them" in capsys.readouterr().err
+    assert results.holds_branches(tmp_path)
+
+
 def test_the_command_refuses_them_and_names_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "slides.toml", tmp_path / "out"
     file.write_text("[parameters]\na0 = 5.0\nk = 1.0\n[branches]\nalong = { mu = { from = 0.1, to = 0.5 } }\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.image import imread
 
 import tribosweep as ts
 from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.optimisation import print_ranges
 from tribosweep.sweep.io.toml import to_toml
 
 Captured = pytest.CaptureFixture[str]
@@ -202,3 +204,24 @@ def test_over_draws_of_a_random_acceleration_the_optimum_is_that_of_a_grid(tmp_p
     assert found.kept
     assert found.value >= goal.max() * (1.0 - 1e-9)
     assert found.variables["normal_force"] == pytest.approx(goal.idxmax(), abs=2.0 * 29.5 / 399)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "front of 1 point:\n  minimise x_end: 1 m\n"),
+        (2, "front of 2 points, from one end to the other:\n  minimise x_end: 1 m to 2 m\n"),
+    ],
+)
+def test_a_front_of_one_point_has_no_ends(count: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    class Objective:
+        verb, measure = "minimise", None
+
+        def __str__(self) -> str:
+            return "x_end"
+
+    monkeypatch.setattr("tribosweep.sweep.analysis.optimisation.results.value_and_unit", lambda value, _: f"{value} m")
+    front = [SimpleNamespace(visit=SimpleNamespace(functions=SimpleNamespace(measures=[number + 1]))) for number in range(count)]
+    result: Any = SimpleNamespace(front=front, optimisation=SimpleNamespace(objectives=[Objective()]))
+    print_ranges(result)
+    assert capsys.readouterr().out == said
