@@ -19,13 +19,14 @@ TAIL = 8  # bytes at the end of a file: the length of its footer, and MAGIC
 MAGIC = b"PAR1"
 SIGNATURE = 28  # bytes behind a footer that is signed
 MOST_CHUNKS = 100_000  # in a file, each of which takes about 20 microseconds to look at
+MOST_ELEMENTS = 2**17  # of a schema: columns, and what lists and structures consist of
 MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE of them; a chunk has about a hundred
 STRUCTURE = 4
 MOST_DEPTH = 24  # of structures and lists in each other; Parquet has 9
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12  # kinds of values
 WIDTHS = {I16: 16, I32: 32, I64: 64}  # bits of an integer
 FIXED = {TRUE: 1, FALSE: 1, BYTE: 1, DOUBLE: 8}  # bytes of a value that is in a list
-GROUPS, ALGORITHM, CHUNKS, OF_CHUNK, KIND, SIZE, VALUES, STATISTICS, SIZES = 4, 8, 1, 3, 1, 6, 5, 12, 16  # fields
+SCHEMA, GROUPS, ALGORITHM, CHUNKS, OF_CHUNK, KIND, SIZE, VALUES, STATISTICS, SIZES = 2, 4, 8, 1, 3, 1, 6, 5, 12, 16  # fields
 ENCRYPTED = frozenset({8, 9})  # fields of a chunk
 
 # Number of a field -> its kind, and what it lists or has as fields, None if that is passed over.
@@ -47,7 +48,7 @@ GROUP_SHAPE: Shape = {
     7: (I16, None),
 }  # fmt: skip
 FILE_SHAPE: Shape = {
-    1: (I32, None), 2: (LIST, (STRUCT, None)), 3: (I64, None), GROUPS: (LIST, (STRUCT, GROUP_SHAPE)), 5: (LIST, (STRUCT, None)),
+    1: (I32, None), SCHEMA: (LIST, (STRUCT, None)), 3: (I64, None), GROUPS: (LIST, (STRUCT, GROUP_SHAPE)), 5: (LIST, (STRUCT, None)),
     6: (BINARY, None), 7: (LIST, (STRUCT, None)), ALGORITHM: (STRUCT, None), 9: (BINARY, None),
 }  # fmt: skip
 VALUE_WIDTHS = {
@@ -92,7 +93,7 @@ def groups_of(data: bytes) -> Groups:
     """The chunks of each group of rows, as number of a field -> value, by the footer at the end of a file.
 
     Raises:
-        FooterError: Thrift would not read this footer, or read it otherwise; it is too long; chunks are encrypted.
+        FooterError: Thrift would not read this footer, or read it otherwise; it or its schema is too long; chunks are encrypted.
     """
     start = len(data) - TAIL - int.from_bytes(data[-TAIL:-4], "little")
     if len(data) < TAIL or start < 0 or data[-4:] != MAGIC:
@@ -105,6 +106,8 @@ def groups_of(data: bytes) -> Groups:
         raise FooterError(WRONG) from None
     if reader.end - end != (SIGNATURE if ALGORITHM in footer else 0):
         raise FooterError(WRONG)
+    if (count := len(footer.get(SCHEMA, ()))) > MOST_ELEMENTS:
+        raise FooterError(f"its schema has {count:,} elements: at most {MOST_ELEMENTS:,} are read; write fewer columns")
     if (count := sum(map(len, groups))) > MOST_CHUNKS:
         refuse_many(count)
     if any(not ENCRYPTED.isdisjoint(chunk) for group in groups for chunk in group):

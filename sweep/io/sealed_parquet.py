@@ -29,6 +29,7 @@ PLACE = {KEY.decode(): BLANK.decode()}  # the metadata in whose place the checks
 HEADER = b"\x18\x80\x01"  # of a text of 128 bytes in Thrift's compact protocol, the format of the footer
 MAGIC = b"PAR1"
 MOST_ROWS = MOST_VALUES = 2**28  # of a file, and of a column in a group of rows: 2 GiB of numbers
+SHORT = MEBIBYTE  # bytes of a footer that cannot ask for much memory, whatever it says
 TAIL = 8  # bytes at the end: length of the footer, MAGIC
 
 CHANGED = "its bytes are not those that were written (the checksum differs)"
@@ -103,6 +104,7 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
 
     Arrow looks at the chunks itself, and what it raises there does not end the process.
     """
+    require_bounded(data)
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
             why = too_much(data, file.metadata)
@@ -114,6 +116,15 @@ def decode(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     if table is None:
         raise DamageError(why)
     return table
+
+
+def require_bounded(data: bytes) -> None:
+    """DamageError if a long footer, at the end of the data, is refused: Arrow takes a kilobyte for a chunk of three bytes."""
+    if int.from_bytes(data[-TAIL:-4], "little") > SHORT:
+        try:
+            parquet_footer.groups_of(data)
+        except parquet_footer.FooterError as error:
+            raise DamageError(str(error)) from error
 
 
 def too_much(data: bytes, metadata: pq.FileMetaData) -> str:
@@ -228,6 +239,7 @@ def read_footer(file: IO[bytes], size: int) -> bytes:
 
 def decode_metadata(data: bytes, *, chunks: bool) -> pq.FileMetaData:
     """The metadata in the bytes of a verified file or of its footer, as `read_metadata`; DamageError as `decode`."""
+    require_bounded(data)
     try:
         metadata = pq.read_metadata(pa.BufferReader(data))
         metadata.schema.to_arrow_schema()

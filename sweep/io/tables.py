@@ -45,7 +45,10 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[pa.Table]]:
     import pyarrow.parquet as pq
 
     metadata, groups = read_footer(path)
-    schema = metadata.schema.to_arrow_schema()
+    with guarded():
+        schema = metadata.schema.to_arrow_schema()
+    if len(schema) > MOST_COLUMNS:
+        raise OSError(errno.EFBIG, f"has {len(schema):,} columns: at most {MOST_COLUMNS:,} are read", str(path))
     rows = rows_of_a_piece(path, metadata, groups)
     texts = [field.name for field in schema if is_text(field.type)]
 
@@ -85,10 +88,6 @@ def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
             pq.read_metadata(path)  # which says why it is none
         groups = parquet_footer.groups_of(end)
         metadata = pq.read_metadata(pa.BufferReader(end))
-        columns = len(metadata.schema.to_arrow_schema())
-    if columns > MOST_COLUMNS:
-        raise OSError(errno.EFBIG, f"has {columns:,} columns: at most {MOST_COLUMNS:,} are read", str(path))
-    with guarded():
         parquet_footer.check(groups, metadata, sys.maxsize)
     return metadata, groups
 
@@ -144,12 +143,12 @@ def spelled_out(path: Path, column: pa.Array, field: pa.Field) -> pa.Array:
 
 def said_of_columns(path: Path, key: str) -> dict[str, str]:
     """What the metadata of the columns of a Parquet file say under a key, such as "unit"; empty for a CSV file."""
-    import pyarrow.parquet as pq
-
     if path.suffix.lower() != ".parquet":
         return {}
+    schema = read_footer(path)[0].schema
     with guarded():
-        said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in pq.read_schema(path)}
+        columns = schema.to_arrow_schema()
+    said = {each.name: (each.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace") for each in columns}
     return {name: text for name, text in said.items() if text}
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,12 +28,11 @@ from typing import Any
 import numpy as np
 
 from tribosweep.kernels.models.basis import AXES, MOST_MODES, Basis, too_many
-from tribosweep.sweep.io import parquet_footer
 from tribosweep.sweep.io.atomic import write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
 from tribosweep.sweep.io.files import MEBIBYTE, read_bytes
 from tribosweep.sweep.io.foreign import UnreadableError, guarded
-from tribosweep.sweep.io.tables import shorten_type
+from tribosweep.sweep.io.tables import read_footer, shorten_type
 from tribosweep.sweep.structure.beam_file import read_beam
 
 NO_ARRAYS = "cannot be read as arrays (numpy.savez)"
@@ -241,18 +239,18 @@ def _parquet(path: Path) -> Basis:
     import pyarrow.parquet as pq
 
     data = read_bytes(path, MOST_BYTES)
-    with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
-        schema, groups = file.schema_arrow, range(file.metadata.num_row_groups)
-        rows = sum(file.metadata.row_group(group).num_rows for group in groups)
-        parquet_footer.check(parquet_footer.groups_of(data), file.metadata, sys.maxsize)
+    metadata, groups = read_footer(path)
+    rows = sum(metadata.row_group(group).num_rows for group in range(len(groups)))
+    with guarded("is no Parquet file"):
+        schema = metadata.schema.to_arrow_schema()
     for field in schema:
         if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
             raise ValueError(f"column {shorten(field.name)} must hold numbers, not {shorten_type(field.type)}")
     if len({*schema.names}) < len(schema.names):
         raise ValueError("has two columns of one name")
     _check_shapes(dict.fromkeys(schema.names, (rows,)))
-    with guarded("is no Parquet file"):
-        table = pq.read_table(io.BytesIO(data))
+    with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data), metadata=metadata) as file:
+        table = file.read()
     columns = {}
     for name in table.column_names:
         column = table.column(name)
