@@ -138,7 +138,9 @@ def _square(name: str, matrix: Any) -> int:
 
 
 def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check the shapes of the arrays of a basis before they are read; ValueError says what is wrong."""
+    """Check the shapes of the arrays of a basis, and their number, before they are read; ValueError says what is wrong."""
+    if len(shapes) > MOST_ARRAYS:
+        raise ValueError(f"has {len(shapes):,} arrays: at most {MOST_ARRAYS:,} are read")
     for name, shape in shapes.items():
         if len(shape) > 2:
             raise ValueError(f"{name} has {len(shape)} dimensions: a basis has lists and matrices")

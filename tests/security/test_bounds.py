@@ -192,6 +192,14 @@ def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_basis_of_many_arrays_in_json_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(basis_files, "MOST_ARRAYS", 10)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"omega": [1.0], "points": {f"p{number}": [[1.0]] * 3 for number in range(10)}}))
+    with pytest.raises(ConfigError, match="has 11 arrays: at most 10 are read"):
+        read_basis(path)
+
+
 def test_the_largest_basis_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.npz"
     np.savez(path, omega=np.arange(1.0, MOST_MODES + 1), damping=np.eye(MOST_MODES), **{"points.tip": np.ones((3, MOST_MODES))})
