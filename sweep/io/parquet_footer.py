@@ -23,6 +23,7 @@ TAIL = 8  # bytes at the end of a file: the length of its footer, and MAGIC
 MAGIC = b"PAR1"
 SIGNATURE = 28  # bytes behind a footer that is signed
 MOST_CHUNKS = 100_000  # in a file, each of which takes about 20 microseconds to look at
+MOST_ELEMENTS = 2**17  # of a schema: columns, and what lists and structures consist of
 MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE_PARTS of them; a chunk has about a hundred
 STRUCTURE_PARTS = 4
 MOST_DEPTH = 24  # of structures and lists in each other; Parquet has 9
@@ -150,8 +151,8 @@ def groups_of(data: bytes) -> Groups:
     """The chunks of each group of rows, by the footer at the end of a file; pyarrow may be given a file whose footer is not refused here.
 
     Raises:
-        FooterError: Thrift would not read this footer, or read it otherwise; it is too long; its schema is nested too deeply; chunks are
-            encrypted.
+        FooterError: Thrift would not read this footer, or read it otherwise; it or its schema is too long; its schema is nested too
+            deeply; chunks are encrypted.
     """
     length = length_in(data, len(data))
     reader = Reader(data[len(data) - TAIL - length : -TAIL])
@@ -161,6 +162,8 @@ def groups_of(data: bytes) -> Groups:
         raise FooterError(WRONG) from None
     if reader.end - end != (SIGNATURE if ALGORITHM in footer else 0):
         raise FooterError(WRONG)
+    if (count := len(footer.get(SCHEMA, ()))) > MOST_ELEMENTS:
+        raise FooterError(f"its schema has {count:,} elements: at most {MOST_ELEMENTS:,} are read; write fewer columns")
     check_nesting([element.get(CHILDREN, 0) for element in footer.get(SCHEMA, [])])
     groups = [group.get(CHUNKS, []) for group in footer.get(GROUPS, [])]
     if (count := sum(map(len, groups))) > MOST_CHUNKS:

@@ -40,6 +40,7 @@ NO_ARRAYS = "cannot be read as arrays (numpy.savez)"
 MOST_BYTES = 512 * MEBIBYTE
 MOST_JSON = 64 * MEBIBYTE  # lists of Python take twenty times the memory of their text
 MOST_ARRAYS = 100_000
+MOST_LISTS = 4 * MOST_ARRAYS  # in JSON, where a shape is three lists in one
 MOST_NUMBERS = 2**25  # of all arrays together
 LONGEST_HEADER = 10_000  # bytes of the header of an array, as numpy has it
 ENTRY = b"PK\x01\x02"  # before each entry of the list of members of a .zip file
@@ -211,6 +212,9 @@ def _npz(path: Path) -> Basis:
 def _json(path: Path) -> Basis:
     """A basis of lists."""
     data = read_bytes(path, MOST_JSON)
+    for mark, what, most in ((b":", "keys", MOST_ARRAYS), (b"[", "lists", MOST_LISTS)):  # most take many times the memory of their text
+        if (count := data.count(mark)) > most:
+            raise ValueError(f"has {count:,} {what}: at most {most:,} are read")
     with guarded("cannot be read as JSON"):
         tables = json.loads(data)
     if not isinstance(tables, dict):

@@ -36,6 +36,7 @@ TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_ty
 TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 DEFAULT_MODEL = str(Study.model_fields["model"].default)
+MOST_DESIGNS = 10_000  # each takes about a tenth of a millisecond to read
 TOPICS = {section: section for section in ("study", "time", "sweep", "output", "excitation")}
 TOPICS |= dict.fromkeys(("structure", "supports", "loads"), "structures")  # section -> topic of `tribosweep list`
 
@@ -53,6 +54,9 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
     single = not isinstance(raw.get("sweep"), list)
     if raw.get("sweep") == []:
         problems.append(Problem("sweep", "an empty list of designs: 0 points; leave it out for a single point"))
+    if not single and (count := len(raw["sweep"])) > MOST_DESIGNS:
+        problems.append(Problem("sweep", f"{count:,} designs: at most {MOST_DESIGNS:,} are read"))
+        raw = {**raw, "sweep": raw["sweep"][:1]}
     listed = {**raw, "sweep": [raw["sweep"]]} if single and isinstance(raw.get("sweep"), dict) else raw
     try:
         return Document.model_validate(listed)
@@ -113,9 +117,10 @@ OF_LOADS |= dict.fromkeys(("pulse_f0", "pulse_a0"), "pulse_amplitude")  # what a
 
 
 def model_of(raw: Mapping[str, Any]) -> str:
-    """The name of the model that a study names; the default where it names none."""
+    """The name of the model that a study names; the default where it names none, empty where what it names is no text."""
     study = raw.get("study")
-    return str(study.get("model", DEFAULT_MODEL)) if isinstance(study, dict) else DEFAULT_MODEL
+    named = study.get("model", DEFAULT_MODEL) if isinstance(study, dict) else DEFAULT_MODEL
+    return named if isinstance(named, str) else ""
 
 
 def describe(item: Mapping[str, Any], location: list[str], model: str = "") -> str:

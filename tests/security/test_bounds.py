@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.security.footer_mutants import long_footer
 from tests.security.memory import at_most
 from tests.security.written_run import write_run
 from tests.sweep.mutants import POINTS, RECORD
@@ -134,6 +135,12 @@ ATTACKS: dict[str, Attack] = {
     "large JSON": (STRUCTURE, "a.json", lambda path: sparse(path, basis_files.MOST_JSON + 1), "bytes: at most"),
     "zeros of a Parquet basis": (STRUCTURE, "a.parquet", lambda path: zeros(path, omega=1.0), "modes, of which at most"),
     "words of a Parquet basis": (STRUCTURE, "a.parquet", long_words, "must hold numbers, not string"),
+    "large schema of a Parquet basis": (
+        STRUCTURE, "a.parquet", lambda path: path.write_bytes(long_footer(900_000, 1, 1)), "its schema has 900,001 elements"
+    ),
+    "large groups of a Parquet basis": (
+        STRUCTURE, "a.parquet", lambda path: path.write_bytes(long_footer(1, 10**6, 4)), "its footer has more than 16,777,216 values"
+    ),
     "list among short ones": (POINTS, "a.csv", long_list, "a list of 50,000 nodes among"),
     "list after short ones": (POINTS, "a.csv", far_lists, "a list of 50,000 nodes among"),
     "lists of zeros": (POINTS, "a.parquet", lists_of_zeros, "33,554,432 nodes in a group of 1,024 rows"),
@@ -183,6 +190,16 @@ def test_a_refusal_takes_little_memory_and_time(name: str, tmp_path: Path) -> No
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("bound", "said"), [("MOST_ARRAYS", "has 12 keys"), ("MOST_LISTS", "has 41 lists")])
+def test_a_basis_of_many_keys_or_lists_in_json_is_refused(bound: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"omega": [1.0], "points": {f"p{number}": [[1.0]] * 3 for number in range(10)}}))
+    assert len(read_basis(path).points) == 10
+    monkeypatch.setattr(basis_files, bound, 10)
+    with pytest.raises(ConfigError, match=f"{said}: at most 10 are read"):
+        read_basis(path)
 
 
 def test_the_largest_basis_is_read(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.security.footer_mutants import contradictory, describe, footer_of, of_all_kinds, with_footer, written
+from tests.security.footer_mutants import contradictory, describe, footer_of, long_footer, of_all_kinds, with_footer, written
 from tests.security.written_run import write_run
 from tribosweep import sweep
 from tribosweep.sweep.analysis.calibration import load as calibration
@@ -27,6 +27,7 @@ from tribosweep.sweep.io.foreign import UnreadableError
 from tribosweep.sweep.io.parquet_footer import FooterError
 from tribosweep.sweep.io.sealed_parquet import DamageError
 from tribosweep.sweep.structure import basis_files
+from tribosweep.sweep.structure.basis_files import read_basis
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -246,3 +247,26 @@ def test_the_work_for_a_footer_is_bounded(item: bytes, monkeypatch: pytest.Monke
     with pytest.raises(FooterError, match="its footer has more than 4,000 values"):
         parquet_footer.groups_of(with_footer(bytes(8), b"\x15\x04" + lists + b"\x00"))
     assert time.process_time() - start < 0.1
+
+
+@pytest.mark.parametrize(("bound", "columns", "chunks", "said"), [
+    ("MOST_CHUNKS", 1, 20, "it has 40 chunks of columns: at most 10"), ("MOST_ELEMENTS", 20, 1, "its schema has 21 elements: at most 10"),
+    ("MOST_PARTS", 1, 20, "its footer has more than 10 values"),
+])  # fmt: skip
+def test_arrow_is_not_asked_for_a_footer_beyond_the_bounds(
+    bound: str, columns: int, chunks: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_footer, bound, 10)
+    for name in ("ParquetFile", "read_metadata", "read_table", "read_schema"):
+        monkeypatch.setattr(pq, name, lambda *_, **__: pytest.fail("Arrow is asked"))
+    path, data = tmp_path / "a.parquet", long_footer(columns, chunks, 2)
+    path.write_bytes(data)
+    with pytest.raises(sweep.ConfigError, match=said):
+        read_basis(path)
+    with pytest.raises(UnreadableError, match=said):
+        tables.read_parquet(path)
+    with pytest.raises(UnreadableError, match=said):
+        tables.read_footer(path)
+    for decode in (sealed_parquet.decode, sealed_parquet.read_metadata):
+        with pytest.raises(DamageError, match=said):
+            decode(data)

@@ -171,6 +171,8 @@ STUDIES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "a distribution of digits": (sobol(distribution=HUGE), [], "is no distribution"),
     "a distribution beyond floats": (sobol(distribution="log_normal", mean=1e-300, std=1e300), [], "too wide to draw from"),
     "a density beyond floats": ({"excitation": {"random": BAND}}, [], "no finite density"),
+    "a model of digits": ({"study": {"model": 1 << 20_000}}, [], "study.model: must be text in quotes"),
+    "many designs": ({"sweep": [{}] * 10_001}, [], "sweep: 10,001 designs: at most 10,000 are read"),
     "a share beyond floats": ({"sweep": SUBSET}, [], "sweep.level_probability"),
 }
 
