@@ -72,11 +72,14 @@ def add_instant(sums: Statistics, length: Array, values: Array, velocity: Array)
 
 
 def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
-    """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window."""
+    """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window.
+
+    Of equal values the earlier one stays, with its derivative: a value at the end of a window may be looked at again at that instant.
+    """
     low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)
     return sums._replace(
-        lowest=jnp.where(lasts, jnp.minimum(sums.lowest, low), sums.lowest),
-        highest=jnp.where(lasts, jnp.maximum(sums.highest, high), sums.highest),
+        lowest=jnp.where(lasts & ((low < sums.lowest) | jnp.isnan(low)), low, sums.lowest),
+        highest=jnp.where(lasts & ((high > sums.highest) | jnp.isnan(high)), high, sums.highest),
     )
 
 

@@ -162,6 +162,44 @@ def test_slip_and_impulse_grow_at_the_end_of_a_window_that_ends_with_its_run_by_
     np.testing.assert_allclose(rates, (impulses - pressed(ends, ends - 1e-4)) / 1e-4, rtol=2e-2)
 
 
+def test_what_a_window_that_begins_later_takes_of_a_first_step_changes_with_other_parameters() -> None:
+    def summed(rate: Any, start: Any) -> Any:
+        h = jnp.asarray(0.1)
+        part = window_bounds.part_of(window_bounds.lost_at_start({"window_start": start}, jnp.asarray(0.0)), h)
+        return window_bounds.without(jnp.asarray(0.0), rate * h, part)
+
+    value, found = summed(3.0, 0.0), jax.jacfwd(jax.jacfwd(summed, 1), 0)(3.0, 0.0)
+    assert (float(value), float(jax.jacfwd(summed, 1)(3.0, 0.0)), float(found)) == pytest.approx((0.3, -3.0, -1.0))
+
+
+def test_an_extreme_follows_the_start_of_a_window_where_it_is_the_value_there() -> None:
+    def largest(start: Any) -> Any:
+        h, values = jnp.asarray(0.1), (jnp.array([3.0, 1.0]), jnp.array([1.0, 3.0]))
+        part = window_bounds.part_of(window_bounds.lost_at_start({"window_start": start}, jnp.asarray(0.0)), h)
+        return window_bounds.narrowed(jnp.maximum(*values), *values, part)
+
+    np.testing.assert_allclose(jax.jacfwd(largest)(0.0), [-20.0, 0.0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["adapt2", "rk54"])
+def test_the_energy_of_a_structure_grows_by_works_also_at_the_end_of_its_run(scheme: str) -> None:
+    body = Structure(body_basis("xy"), [Support("it", "centre", "plane")], [Load("pull")], body=True).model
+    row = {"k": 100.0, "c": 3.0, "k_n": 1e4, "c_n": 20.0, "k_t": 1e4, "c_t": 20.0, "mu": 0.2, "v0[x]": 0.2, "v0[y]": 0.5, "gap": 1e-3,
+           "amplitude[pull]": 20.0, "omega[pull]": 40.0, "phase[pull]": 0.7, "tolerance": 1e-8, "step": 1e-5,
+           "largest_step": 1e-5 if scheme == "adapt2" else 1e-3}  # fmt: skip
+
+    def energies(end: Any, window_end: Any) -> Any:
+        found = kernels.simulate(body, row | {"end": end, "window_end": window_end}, scheme=scheme)
+        return jnp.stack([found[name] for name in ("energy_end", "load_work", "damping_work", "support_work")])
+
+    # in contact, with a window that ends before the run, and with it
+    rates = jax.vmap(jax.jacfwd(energies))(jnp.full(2, 0.009), jnp.array([0.006, 0.009]))
+    assert (abs(rates) > 0.1).all()
+    np.testing.assert_allclose(rates[:, 0], rates[:, 1:].sum(axis=1), rtol=2e-3)
+    np.testing.assert_allclose(rates[0], rates[1], rtol=2e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["euler", "adapt2", "rk54"])
