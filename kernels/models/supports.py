@@ -132,7 +132,7 @@ SUPPORT_OBSERVABLES = (
 )  # fmt: skip
 
 
-PEAK_COUNTS = Quantity("peak_counts", "", "number of impacts of the run that ended in the window in each class of their largest force", kind="list")
+PEAK_COUNTS = Quantity("peak_counts", "", "number of impacts that ended in the window in each class of their largest force", kind="list")
 
 
 def named(quantity_name: str, of: str) -> str:

@@ -364,7 +364,14 @@ def outside(sums: ContactSums, before: Touch, after: Touch, h: Array, straight: 
 def narrowed(extremes: Extremes, start: Touch, end: Touch, part: Array) -> Extremes:
     """The extremes after a first step between two states, with the derivative by the start of the window; see `window_bounds.narrowed`."""
     first, last = (
-        Extremes(touch.normal, size(touch.tangential, touch.normal), touch.depth, *[touch.place[: len(extremes.low)]] * 2, extremes.away)
+        Extremes(
+            normal=touch.normal,
+            tangential=size(touch.tangential, touch.normal),
+            depth=touch.depth,
+            low=touch.place[: len(extremes.low)],
+            high=touch.place[: len(extremes.high)],
+            away=extremes.away,
+        )
         for touch in (start, end)
     )
     follows = functools.partial(window_bounds.narrowed, part=part)

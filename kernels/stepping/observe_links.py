@@ -49,7 +49,7 @@ def update(
         for u in dense_output.FIFTHS[1:-1]:
             v = travel.path.velocity(u)
             inner.append(links.force(LinkMemory(v, links.along(before.memory.links, travel.part(0.0, u))), travel.place(u), v))
-        whole = only_tangent(part.start), 1.0 + only_tangent(part.end)
+        whole = only_tangent(jnp.asarray(part.start)), 1.0 + only_tangent(jnp.asarray(part.end))
         lowest, highest = dense_output.through((first, *inner, last)).extremes(*whole)
         largest = jnp.maximum(largest, jnp.maximum(jnp.abs(lowest), jnp.abs(highest)))
     return LinkSums(

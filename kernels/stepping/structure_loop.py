@@ -343,9 +343,9 @@ def _from_the_start(setup: StructureSetup, run: StructureRun, after: StepState, 
     """The sums after a step in a window that begins with the run, at a `part` of the step that is 0; see `window_bounds`."""
     less = functools.partial(window_bounds.without, part=part)
     contacts = []
-    for was, now, *ends in zip(run.sums.contacts, sums.contacts, touches_of(run.state), touches_of(after), strict=True):
+    for was, now, start, end in zip(run.sums.contacts, sums.contacts, touches_of(run.state), touches_of(after), strict=True):
         added = jax.tree.map(less, was.added, now.added)._replace(impacts=now.added.impacts)
-        contacts.append(now._replace(added=added, extremes=observe_contacts.narrowed(now.extremes, *ends, part)))
+        contacts.append(now._replace(added=added, extremes=observe_contacts.narrowed(now.extremes, start, end, part)))
     old, points = run.sums.points, sums.points
     energy = None if old.energy is None or points.energy is None else less(old.energy, points.energy)
     first, last = (jnp.abs(times(setup.p["points"], x)) for x in (run.state.x, after.x))

@@ -1,4 +1,4 @@
-"""Derivatives by the bounds of the window and of the run where these fall on the ends of steps. No value depends on them."""
+"""Derivatives by the bounds of the window and of the run, which computed steps do not show by themselves. No value depends on them."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def closes(bound: Array, end: Array, done: Array, whole: Array) -> Array:
 
 
 def lost_at_start(p: dict[str, Any], t: Array) -> Array:
-    """How much later a window begins that begins with the run, in a step that does so at `t` [s]: 0 [s], with a derivative.
+    """How much later than its run a window begins that begins with it: in the step from `t` = 0 it is 0 [s] with a derivative.
 
-    A step of chosen length ends where a window begins later; where it begins with the run no step shows it.
+    Steps of chosen length end where a window begins later than the run; no step ends at the start of the run.
     """
     return jnp.where((t == 0.0) & (p["window_start"] == 0.0), only_tangent(p["window_start"]), 0.0)
 
@@ -81,5 +81,8 @@ def narrowed(extreme: Array, start: Array, end: Array, part: Array) -> Array:
 
 
 def left_at_end(p: dict[str, Any], t: Array) -> Array:
-    """What a run that has reached its end at `t` [s] lacks until there: 0 [s], with a derivative if its last step ended with the window."""
+    """How much later than its last step, which ended at `t` [s], a run ends: 0 [s].
+
+    The derivative is not 0 if that step ended where the window ends, which another parameter moves.
+    """
     return jnp.where(t == p["end"], only_tangent(p["end"] - t), 0.0)
