@@ -56,7 +56,7 @@ STUDIES = {
     ], "mu_d", (0.1, 0.6), {"grazing"}),
     "rubbing stops": Study("stop", {**OSCILLATOR, "k_n": 30.0, "c_n": 0.5, "g": 1.0}, [
         {"a0": 0.4, "mu": 0.05}, {"a0": 0.6, "mu": 0.02},
-    ], "omega", (0.8, 2.4), {"grazing"}, compared=1, lies=0.7),
+    ], "omega", (0.8, 2.4), {"grazing"}, compared=6, lies=0.7),
     "penalised friction": Study("rubbing_mass", {**RUBBING, "omega": 0.8, "c": 0.05}, [
         {"k_t": 20.0, "c_t": 0.0}, {"k_t": 5.0, "c_t": 0.1},
     ], "mu", (0.1, 0.8), set(), compared=0, lies=0.7),
