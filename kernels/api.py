@@ -13,7 +13,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from tribosweep.kernels.batch.finish import as_codes, finish, in_lists, without_support
-from tribosweep.kernels.batch.program_key import ProgramKey, key_of, strongly_damped
+from tribosweep.kernels.batch.program_key import ProgramKey, key_of, mild_key_of, strongly_damped
 from tribosweep.kernels.batch.programs import program
 from tribosweep.kernels.batch.refusals import common_shape, refused
 from tribosweep.kernels.batch.solve import shared_arguments
@@ -96,8 +96,8 @@ def simulate(
     instant, to first order in the step. In stick they are 0; with k_t, where the contact creeps, only those of wear. One-sided derivatives
     differ at a regime boundary only if the motion itself has a kink there.
     Derivatives by the ends of the window and by `end` are one-sided where these coincide: a window that begins with the run can begin
-    later, one that ends with it can end earlier. By schemes that choose their steps, those of sums by window_start = 0 are of first order
-    in the first step, and those of extremes do not follow it.
+    later, one that ends with it can end earlier. By schemes that choose their steps, those by window_start = 0 are of first order in the
+    first step. Extremes on a bound of the window follow it.
     Counts and codes have derivative 0.
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as
@@ -126,7 +126,7 @@ def simulate(
         listed = in_lists(chosen.returns(window, given), chosen.structure.order, found, jnp)
         results = Results(listed, (*chosen.observables, STATUS))
     else:
-        results = Results(_all_rows(chosen, given, scheme, window, asked, records), (*chosen.observables, STATUS))
+        results = Results(_apart_by_damping(chosen, given, scheme, window, asked, records), (*chosen.observables, STATUS))
     return results.raise_failed() if throw else results
 
 
@@ -158,21 +158,24 @@ def moment(model: str, params: Mapping[str, Any], records: Records | None = None
     return Results(_run(chosen, given, key_of(chosen, given, EXACT, forces=True), records), (*chosen.observables, *MOTION, STATUS))
 
 
-def _all_rows(
+def _apart_by_damping(
     chosen: Model, params: Mapping[str, Any], scheme: str, window: str | None, asked: Asked, records: Records | None
 ) -> dict[str, jax.Array]:
     """All rows of a call: through one program, but strongly damped ones through another one than the others, which it would slow down."""
     known = {name: plain(value) for name, value in params.items()}
-    key = key_of(chosen, known, scheme, window, asked, strong=False)
+    key = mild_key_of(chosen, known, scheme, window, asked)
     damped = strongly_damped(chosen, known) if key.rigid_loop else None
     if damped is None or not damped.any():
         return _run(chosen, params, key, records, window)
     if damped.all():
-        return _run(chosen, params, key_of(chosen, known, scheme, window, asked, strong=True), records, window)
+        return _run(chosen, params, key.for_strong_damping, records, window)
     parts = []
     for strong in (False, True):
         own = _some_rows(chosen, known, damped, np.flatnonzero(damped == strong))
-        parts.append(_run(chosen, own, key_of(chosen, own, scheme, window, asked, strong=strong), records, window))
+        # the mild rows may lack what the others have: k = c = 0 has a program of its own
+        parts.append(
+            _run(chosen, own, key.for_strong_damping if strong else mild_key_of(chosen, own, scheme, window, asked), records, window)
+        )
     shape, axes = _axes_of(chosen, known, damped)
     sizes = [shape[axis] for axis in axes]
     place = np.argsort(np.argsort(damped.reshape(-1), kind="stable"), kind="stable")

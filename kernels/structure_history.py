@@ -210,7 +210,7 @@ def _resolve(
 ) -> tuple[StructureKey, dict[str, Any], dict[str, Any]]:
     """The key of one run, which is checked, its own arguments, and those that all runs of the structure share."""
     if model.structure is None:
-        raise ValueError(f"{model.name} is no structure with supports: see kernels.trace")
+        raise ValueError(f"{model.name} is no structure with supports: see tribosweep.trace")
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; it has {', '.join(model.schemes)}")
     params = check_given(model, params, one=True)

@@ -55,7 +55,7 @@ def samples(
     structure that a fixed step is stable.
     """
     if model.structure is None and (scheme == EXACT or "m_2" in params):
-        raise ValueError("two bodies have no samples of one" if scheme != EXACT else f"{EXACT!r} is no time scheme: see kernels.trace")
+        raise ValueError("two bodies have no samples of one" if scheme != EXACT else f"{EXACT!r} is no time scheme: see tribosweep.trace")
     if scheme not in model.schemes:
         raise KeyError(f"{model.name} has no scheme {scheme!r}; {nearest(scheme, model.schemes)}it has {', '.join(model.schemes)}")
     params = check_given(model, params, one=True)

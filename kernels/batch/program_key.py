@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,11 @@ class ProgramKey:
         """Whether the event loop of rigid friction alone runs the rows; the event loop of all laws runs any row."""
         alone = self.friction == RIGID and not self.walls and not self.varied and self.features == (HARMONIC,) and not self.stiff
         return self.engine in (EXACT, STEADY) and alone and not self.asked.names - {MULTIPLIERS} and not self.forces
+
+    @property
+    def for_strong_damping(self) -> ProgramKey:
+        """The key of rows whose damping is strong, from that of others like them, which the loop of rigid friction runs."""
+        return replace(self, free=False, precision=DOUBLE, stiff=True)
 
     @property
     def queues(self) -> bool:
@@ -221,14 +226,25 @@ def key_of(
     window: str | None = None,
     asked: Asked = NOTHING_ELSE,
     forces: bool = False,
-    strong: bool | None = None,
 ) -> ProgramKey:
     """The key of the one program that runs all rows of a call from Python. A traced parameter counts as neither 0 nor infinite.
 
     Args:
         model, scheme, window: see `tribosweep.simulate`. asked, forces: see `ProgramKey`.
         params: the parameters of the call: numbers or arrays, traced or not.
-        strong: whether the damping of all rows is strong (`strongly_damped`); None: their numbers decide.
+    """
+    known = {name: plain(value) for name, value in params.items()}
+    key = mild_key_of(model, known, scheme, window, asked, forces)
+    damped = strongly_damped(model, known) if key.rigid_loop else None
+    return key if damped is None or not damped.all() else key.for_strong_damping
+
+
+def mild_key_of(
+    model: Model, params: Mapping[str, Any], scheme: str, window: str | None = None, asked: Asked = NOTHING_ELSE, forces: bool = False
+) -> ProgramKey:
+    """The key of rows whose damping is not strong (`strongly_damped`).
+
+    `params`: what `models.arrays.plain` makes of the parameters of the call; for the other arguments see `key_of`.
     """
     if model.structure is not None:
         turned = any(name in params and not is_zero(params[name]) for name in params if name.partition("[")[0] == "angle")
@@ -238,7 +254,6 @@ def key_of(
         shaped = any(name.partition("[")[0] in SHAPES for name in params)
         key = model.structure.key(turned, "record" in params, every if moved else (), shaped)
         return ProgramKey(QUEUE, scheme, PENALISED, structure=key)
-    params = {name: plain(value) for name, value in params.items()}
 
     def known_zero(*names: str) -> bool:
         return all(is_zero(params.get(name, 0.0)) for name in names)
@@ -262,17 +277,13 @@ def key_of(
             if not known_zero(criterion) and any(name in params for name in dampings):
                 has.add(wall.prefix + _DAMPING_VARIES)
     engine = (window or EXACT) if scheme == EXACT else QUEUE
-    key = _key(model, engine, scheme, has, asked, forces=forces)
-    if key.rigid_loop and strong is None:
-        damped = strongly_damped(model, params)
-        strong = damped is not None and bool(damped.all())
-    return _key(model, engine, scheme, has | {_DAMPED}, asked, forces=forces) if key.rigid_loop and strong else key
+    return _key(model, engine, scheme, has, asked, forces=forces)
 
 
 def strongly_damped(model: Model, params: Mapping[str, Any]) -> np.ndarray | None:
     """Mask of the rows of a call from Python whose damping is strong (see `_strong`), in a shape that broadcasts to theirs.
 
-    None where m, c, k, omega or end is traced, so that nobody knows. `params`: see `key_of`. It matters only where the loop of rigid
+    None where m, c, k, omega or end is traced, so that nobody knows. `params`: see `mild_key_of`. It matters only where the loop of rigid
     friction runs the others (`ProgramKey.rigid_loop`).
     """
     if any(is_traced(params.get(name)) for name in _DECIDE_DAMPING):
@@ -298,11 +309,10 @@ def _key(
         return ProgramKey(engine, scheme, PENALISED, walls, changing, features, free, precision, asked, forces, native=native)
     friction = None if walls and _BARE in has else PENALISED if PENALISED in has else RIGID
     key = functools.partial(ProgramKey, engine, scheme, friction, walls, changing, features, asked=asked, forces=forces)
-    rigid_loop = key().rigid_loop
-    if not rigid_loop:
+    if not key().rigid_loop:
         return key(stiff=_STIFF in has)
     if _DAMPED in has:
-        return key(stiff=True)
+        return key().for_strong_damping
     # float32 is of the loop of rigid friction over a given window; everything else by the scheme exact is float64
     return key(free=_FREE in has, precision=precision if _SOFT in has and engine == EXACT else DOUBLE)
 

@@ -20,7 +20,8 @@ class Branch:
         row: number of its row. periods: of the excitation after which its motions repeat.
         origin: "steady motion", or the kind of the special point where it begins; parent: the branch with that point, or -1.
         ends: why each side ends (see `follow.ENDS`).
-        value: (N,) the parameter. points: the points. kinds: what is special at each, or "".
+        value: (N,) the parameter. points: the points, each at a section of its own (`Points.shift`), to which its unknowns, direction and
+            Jacobian belong. kinds: what is special at each, or "".
         y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
         multipliers: (N, n) complex Floquet multipliers of each point, the largest first.
     """

@@ -31,8 +31,9 @@ class Curve:
     Attributes:
         row: number of its row. kind: of its points, one of `curve_steps.FOLLOWED`. branch: number of the branch on which it was found.
         periods: of the excitation after which its motions repeat. ends: why each side ends, of `curve_steps.ENDS`.
-        value: (N, 2) both parameters. points: the motions. y: (N, n) points of the section t = 0: velocity, displacement times omega, and
-            so on [m/s]. x: (N,) displacement there [m]. multipliers: (N, n) complex Floquet multipliers, the largest first.
+        value: (N, 2) both parameters. points: the motions, each at a section of its own (`Points.shift`).
+        y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
+        multipliers: (N, n) complex Floquet multipliers, the largest first.
     """
 
     row: int

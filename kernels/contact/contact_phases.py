@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, across, scalar, size
 from tribosweep.kernels.models.supports import RING, STORED_FORCE
 from tribosweep.kernels.numerics.numbers import Array, choice
 
@@ -73,13 +73,13 @@ def rates(group: ImpactSliding, now: Touch, velocity: Vector, acceleration: Vect
         radius = size((first, second), first)
         by_radius = 1.0 / jnp.where(radius > 0.0, radius, 1.0)
         first, second = first * by_radius, second * by_radius
-        around = first * velocity[1] - second * velocity[0]
+        around = across((first, second), velocity)
         outward = first * acceleration[0] + second * acceleration[1] + around * around * by_radius
-        turning = first * acceleration[1] - second * acceleration[0] - now.rate * around * by_radius
+        turning = across((first, second), acceleration) - now.rate * around * by_radius
         speed, quickening = (around, *velocity[2:]), (turning, *acceleration[2:])
     else:
-        across, clear = now.place[0] - group.centre[0], now.depth + group.gap
-        side = jnp.where(jnp.abs(across - clear) <= jnp.abs(across + clear), 1.0, -1.0)
+        away, clear = now.place[0] - group.centre[0], now.depth + group.gap
+        side = jnp.where(jnp.abs(away - clear) <= jnp.abs(away + clear), 1.0, -1.0)
         outward, speed, quickening = side * acceleration[0], velocity[1:], acceleration[1:]
     return outward, group.k_n * now.rate + group.c_n * outward, speed, quickening
 

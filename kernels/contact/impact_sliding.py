@@ -55,6 +55,10 @@ class Touch(NamedTuple):
     force: Vector
     way: Vector
 
+    def enters(self, after: Touch) -> Array:
+        """Whether a step makes contact: a damper pushes a point that comes to the face just at its end. `after`: the state then."""
+        return (self.depth < 0.0) & (after.depth >= 0.0)
+
 
 def size(vector: Vector, like: Array) -> Array:
     """Length of a vector; its derivative at 0 is 0. `like`: an array of the shape of the result, which is 0 of a vector without axes."""
@@ -72,6 +76,11 @@ def scalar(one: Vector, other: Vector) -> Array:
     for first, second in zip(one[1:], other[1:], strict=True):
         total = total + first * second
     return total
+
+
+def across(outward: Vector, vector: Vector) -> Array:
+    """The part of a vector around a ring, at right angles to the `outward` direction, times the length of that."""
+    return outward[0] * vector[1] - outward[1] * vector[0]
 
 
 def anew(touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
@@ -148,9 +157,9 @@ class ImpactSliding(NamedTuple):
 
     def around(self, place: Vector, velocity: Vector) -> Array:
         """Velocity around a ring [m/s] at a place [m]."""
-        first, second = (along - centre for along, centre in zip(place[:2], self.centre[:2], strict=True))
-        radius = size((first, second), first)
-        return (first * velocity[1] - second * velocity[0]) / jnp.where(radius > 0.0, radius, 1.0)
+        toward = tuple(along - centre for along, centre in zip(place[:2], self.centre[:2], strict=True))
+        radius = size(toward, toward[0])
+        return across(toward, velocity) / jnp.where(radius > 0.0, radius, 1.0)
 
     def _geometry(
         self, memory: Touch, place: Vector, moved: Vector, velocity: Vector, keeps: Array | None
@@ -168,21 +177,19 @@ class ImpactSliding(NamedTuple):
             first, second = jnp.where(length > 0.0, toward * by_length, 1.0), along * by_length
             first, second = fusion_barrier(first, second)
             # the sine of the angle about the centre is |before x place| / (before radius)
-            across = first * moved[1] - second * moved[0]
-            sine = jnp.clip(across / jnp.where(before > 0.0, before, 1.0), -1.0, 1.0)
+            sine = jnp.clip(across((first, second), moved) / jnp.where(before > 0.0, before, 1.0), -1.0, 1.0)
             angle = sine * (1.0 + sine * sine * (1.0 / 6.0 + sine * sine * (3.0 / 40.0)))  # arcsine of a small angle
             arc = 0.5 * (radius + before) * angle
             rate = first * velocity[0] + second * velocity[1]
-            around = first * velocity[1] - second * velocity[0]
-            (around,) = fusion_barrier(around)
+            (around,) = fusion_barrier(across((first, second), velocity))
             return radius - self.gap, rate, (first, second), (arc, *moved[2:]), (around, *velocity[2:])
-        across, speed = place[0], velocity[0]
-        left = (across < 0.0) | ((across == 0.0) & (speed < 0.0))
+        away, speed = place[0], velocity[0]
+        left = (away < 0.0) | ((away == 0.0) & (speed < 0.0))
         if keeps is not None and self.kind.obstacle != PLANE:  # what is pressed stays on its side
             was = memory.place[0] - self.centre[0]
             left = jnp.where(keeps & (memory.normal > 0.0) & (was != 0.0), was < 0.0, left)
-        side = jnp.ones_like(across) if self.kind.obstacle == PLANE else choice(left, -1.0, 1.0, across)
-        return side * across - self.gap, side * speed, (side,), moved[1:], velocity[1:]
+        side = jnp.ones_like(away) if self.kind.obstacle == PLANE else choice(left, -1.0, 1.0, away)
+        return side * away - self.gap, side * speed, (side,), moved[1:], velocity[1:]
 
     def _friction(
         self, memory: Touch, normal: Array, pressed: Array, way: Vector, speed: Vector, keeps: Array | None

@@ -24,7 +24,7 @@ def model_of(model: str | Model, oscillator: bool = False) -> Model:
     """
     if isinstance(model, Model):
         if oscillator and model.structure is not None:
-            raise ValueError(f"{model.name} has supports and several coordinates: see tribosweep.kernels.structure_history")
+            raise ValueError(f"{model.name} has supports and several coordinates: see tribosweep.structure_history")
         return model
     if model not in MODELS:
         raise KeyError(f"no model {model!r}; {nearest(model, MODELS)}there are {', '.join(MODELS)}")

@@ -21,7 +21,10 @@ def is_traced(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A number, what JAX traces, or an array of numpy: within a trace, JAX traces whatever is computed from an array of its own."""
+    """The value as a number or an array of numpy, unless JAX traces it or an entry of it.
+
+    Within a trace JAX traces whatever is computed from one of its arrays, and then nobody knows the numbers.
+    """
     if is_traced(value) or isinstance(value, float | int):
         return value
     return sys.modules["jax"].numpy.asarray(value) if _any_traced((value,)) else np.asarray(value)
@@ -34,13 +37,13 @@ def _any_traced(values: Any) -> bool:
 
 def __getattr__(name: str) -> Any:
     """The function of that name, or the constant or type of numpy."""
-    plain = getattr(np, name)
-    if not callable(plain) or isinstance(plain, type):
-        return plain
+    of_numpy = getattr(np, name)
+    if not callable(of_numpy) or isinstance(of_numpy, type):
+        return of_numpy
 
     def function(*args: Any, **options: Any) -> Any:
         if _any_traced((*args, *options.values())):
             return getattr(sys.modules["jax"].numpy, name)(*args, **options)
-        return plain(*args, **options)
+        return of_numpy(*args, **options)
 
     return function

@@ -2,8 +2,9 @@
 
 An impact begins when the mass comes deeper into the wall than a least depth, and is over when it is farther out than that. The depth is the
 part OF_DEEPEST of the largest compression of the run so far, plus what rounding may decide (`rounded`). A mass that only touches the face
-has no impact, and one that comes back to the face without leaving it goes on with the same impact. All engines and schemes, and the list of
-single impacts (`time_history.impacts`), count by `update`.
+has no impact, and one that comes back to the face without leaving it goes on with the same impact. A contact that begins before the run, at
+rest or on the way out at t = 0, is no impact. All engines and schemes, and the list of single impacts (`time_history.impacts`), count the
+impacts of walls by `update`; supports of structures have the same rules in `visited`.
 
 A scheme of order 1 or 2 with straight lines does not resolve what lasts STEPS steps or less. So what would be over after STEPS steps under
 the force on a mass just outside the wall does not count: an excursion that ends no impact, and a mass that comes in no deeper and no faster
@@ -71,7 +72,7 @@ class Shock(NamedTuple):
 
 
 def unresolved(change: Array, h: Array, was: Unresolved | None = None, outside: Array | None = None) -> Unresolved:
-    """What a scheme of straight lines does not resolve from a step on; all arguments are scalars.
+    """What a scheme of straight lines does not resolve from a step on; numbers of a wall, or (G,) of the supports of a group.
 
     Under an even force an excursion that lasts STEPS steps begins with half the velocity that changes in that time, and comes a quarter of
     that time that far.
@@ -88,7 +89,7 @@ def unresolved(change: Array, h: Array, was: Unresolved | None = None, outside: 
 
 
 def nothing_unresolved(like: Array) -> Unresolved:
-    """What a scheme of straight lines does not resolve before its first step: nothing. `like`: any scalar."""
+    """What a scheme of straight lines does not resolve before its first step: nothing. `like`: a number, or (G,)."""
     zero = jnp.zeros_like(like)
     return Unresolved(zero, zero)
 
@@ -180,45 +181,50 @@ class Visit(NamedTuple):
     """What supports with one side remember of their impacts, (G,): one number in place of two costs a loop much less time.
 
     Attributes:
-        deepest: largest penetration so far [m], negative between impacts; at first such that its part OF_DEEPEST is rounding.
+        signed: largest penetration so far [m], with a minus sign between impacts; at first such that its part OF_DEEPEST is rounding.
         unresolved: what the last step that ended outside did not resolve; None where each step tells (fixed ones), or a tolerance.
     """
 
-    deepest: Array
+    signed: Array
     unresolved: Unresolved | None = None
 
     @property
     def held(self) -> Array:
         """Whether there is an impact."""
-        return self.deepest > 0.0
+        return self.signed > 0.0
+
+    @property
+    def deepest(self) -> Array:
+        """Largest penetration so far [m]."""
+        return jnp.abs(self.signed)
 
 
-def arrives(depth: Array, length: Array, lines: bool) -> Visit:
-    """What is remembered at t = 0, at a penetration [m] of supports with a `length` [m]; `lines`: of straight lines with chosen steps."""
+def arrives(depth: Array, length: Array, remembers: bool) -> Visit:
+    """What is remembered at t = 0, at a penetration [m] of supports with a `length` [m]; `remembers`: `Visit.unresolved` too."""
     rounded = by_width(depth, *ROUNDED) * (length + jnp.abs(depth))
     least = jnp.maximum(rounded * (1.0 / OF_DEEPEST), depth)
     deepest = jax.lax.stop_gradient(jnp.where(depth > rounded, least, -least))
-    return Visit(deepest, nothing_unresolved(deepest) if lines else None)
+    return Visit(deepest, nothing_unresolved(deepest) if remembers else None)
 
 
 def visited(
-    was: Visit, depths: tuple[Array, Array], rates: tuple[Array, Array], h: Array, lines: bool, unsure: Array | float = 0.0
+    was: Visit, depths: tuple[Array, Array], rates: tuple[Array, Array], h: Array, straight: bool, unsure: Array | float = 0.0
 ) -> Visit:  # fmt: skip
     """What is remembered after a step of `h` [s]. An impact begins where it is then `held` and was not, by the rules of `update`.
 
     Args:
         was: what was remembered. depths, rates: penetration [m] and its rate [m/s] at the ends of the step.
-        lines: whether the scheme is one of straight lines. unsure: how far out an excursion may come by the tolerance of another scheme
-            that ends no impact [m].
+        straight: whether the motion of the scheme within a step is a straight line. unsure: how far out an excursion may come by the
+            tolerance of another scheme that ends no impact [m].
     """
-    least = OF_DEEPEST * jnp.abs(was.deepest)
+    least = OF_DEEPEST * was.deepest
     far, deep, now = least + unsure, depths[1] > least, None
-    if lines:
+    if straight:
         now = unresolved(rates[1] - rates[0], h, was.unresolved, depths[1] <= 0.0)
         far = least + now.way
         deep = deep & ((rates[0] > now.speed) | (depths[1] > far))
     holds = jnp.where(was.held, depths[1] >= -far, deep)
-    deepest = jnp.maximum(jnp.abs(was.deepest), depths[1])
+    deepest = jnp.maximum(was.deepest, depths[1])
     return Visit(jax.lax.stop_gradient(jnp.where(holds, deepest, -deepest)), None if was.unresolved is None else now)
 
 

@@ -8,7 +8,7 @@ from tribosweep.kernels.numerics.numbers import Array
 
 
 class Unresolved(NamedTuple):
-    """What the steps of a scheme do not resolve (scalars).
+    """What the steps of a scheme do not resolve: numbers of a wall, or (G,) of the supports of a group.
 
     Attributes:
         way: an excursion through the face of a wall that comes no farther than this [m].

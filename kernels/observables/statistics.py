@@ -11,6 +11,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.tangents import with_tangent_of
 
 SEEN = ("x", "friction_force", "wall_force")  # the quantities, in this order; the last only with a wall
 
@@ -72,12 +73,14 @@ def add_instant(sums: Statistics, length: Array, values: Array, velocity: Array)
 
 
 def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
-    """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window."""
+    """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window.
+
+    Of equal values the earlier one stays, with its derivative: a value at the end of a window may be looked at again at that instant.
+    """
     low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)
-    return sums._replace(
-        lowest=jnp.where(lasts, jnp.minimum(sums.lowest, low), sums.lowest),
-        highest=jnp.where(lasts, jnp.maximum(sums.highest, high), sums.highest),
-    )
+    lowest = with_tangent_of(jnp.where(low < sums.lowest, low, sums.lowest), jnp.minimum(sums.lowest, low))
+    highest = with_tangent_of(jnp.where(high > sums.highest, high, sums.highest), jnp.maximum(sums.highest, high))
+    return sums._replace(lowest=jnp.where(lasts, lowest, sums.lowest), highest=jnp.where(lasts, highest, sums.highest))
 
 
 def _root(square: Array) -> Array:

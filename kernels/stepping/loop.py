@@ -334,9 +334,9 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     h = jnp.where(done < whole, setup.h, 0.0)
     turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
-    starts = window_bounds.begins_at(p["window_start"] * rate - done).astype(h.dtype)
+    begin, end = p["window_start"] * rate - done, p["window_end"] * rate - done
     closes = window_bounds.closes(p["window_end"], p["end"], done, whole)
-    ends = window_bounds.ends_at(p["window_end"] * rate - done, closes).astype(h.dtype)
+    starts, ends = window_bounds.begins_at(begin).astype(h.dtype), window_bounds.ends_at(end, closes).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
     against = _against(setup.body.friction, run.state, trial, h, swings)
@@ -346,7 +346,13 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
         setup,
         run,
         trial,
-        observe_friction.SlipPart(duration, inside, rubs, late=setup.body.friction.late(against)),
+        observe_friction.SlipPart(
+            duration,
+            inside,
+            rubs,
+            late=setup.body.friction.late(against),
+            bounds=observe_friction.Bounds(_quickening(stepper, setup, trial), *window_bounds.after_end((begin, end), h, closes)),
+        ),
         (done / rate).astype(h.dtype),
         h,
         observe_wall.WindowPart(starts, ends),
@@ -493,13 +499,16 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # its energies count only if the step is inside the window
     against = _against(setup.body.friction, run.state, trial, h, swings)
     late = setup.body.friction.late(against)
+    later = window_bounds.lost_at_start(p, clock.t)
+    first = window_bounds.part_of(later, h)  # where a window that begins with the run begins: 0, with a derivative
     part = observe_friction.SlipPart(jnp.where(inside, h, 0.0), jnp.where(inside, trial.moved, 0.0), rubs, late=late)
+    part = part._replace(bounds=observe_friction.Bounds(_quickening(stepper, setup, trial), later.astype(h.dtype), 0.0 * h))
     course, inner = course_of(stepper, run.state, trial, h), None
     if course is not None:
         slid = course if setup.body.friction.belt is None else course + dense_output.line(0.0 * h, -h * setup.body.friction.belt)
-        rubs, slips = observe_friction.along(setup.body.friction, against, slid)
+        rubs, slips = observe_friction.along(setup.body.friction, against, slid, first)
         part = part._replace(rubbed=rubs, within=slips)
-    span = observe_wall.WindowPart(0.0, choice(inside, 1.0, 0.0, h))
+    span = observe_wall.WindowPart(first, choice(inside, 1.0, 0.0, h))
     unsure = control.unsure(verdict.after, limits)
     sums = _observe(stepper, setup, run, trial, part, clock.t.astype(h.dtype), h, span, course, unsure)
     if run.sums.watched is not None:
@@ -518,7 +527,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
-    sums = _from_the_start(setup, run, sums, window_bounds.lost_at_start(p, clock.t), h)
+    sums = _from_the_start(setup, run, trial, sums, later, h)
     trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, swings))
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
@@ -544,28 +553,31 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     return StepRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
 
 
-def _from_the_start(setup: StepSetup, run: StepRun, sums: StepSums, late: Array, h: Array) -> StepSums:
-    """The sums after a step of `h` [s] in a window that begins with the run and `late` [s] after that; see `window_bounds`."""
+def _from_the_start(setup: StepSetup, run: StepRun, trial: Trial, sums: StepSums, late: Array, h: Array) -> StepSums:
+    """The sums after a step of `h` [s] in a window that begins with the run and `late` [s] after that; see `window_bounds`.
+
+    What walls and links do has that derivative by the part of the step that lies in the window.
+    """
+    first = window_bounds.part_of(late, h)
 
     def less(old: Any, new: Any, names: tuple[str, ...]) -> Any:
         both = ((name, getattr(old, name), getattr(new, name)) for name in names)
-        return new._replace(**{name: window_bounds.without(was, now, late, h) for name, was, now in both if now is not None})
+        return new._replace(**{name: window_bounds.without(was, now, first) for name, was, now in both if now is not None})
 
-    was, watched, links = run.sums, sums.watched, sums.links
+    was, watched = run.sums, sums.watched
     if watched is not None and was.watched is not None:
         watched = less(was.watched, watched, ("worn",))
         if watched.statistics is not None:
-            values = observe_statistics.values_at(setup.body, run.state)
+            values, then = (observe_statistics.values_at(setup.body, state) for state in (run.state, trial.state))
+            then = then.at[0].set(values[0] + h * run.state.v)
             seen = statistics.add_instant(watched.statistics, -late.astype(values.dtype), values, run.state.v)
+            values, then = values.astype(seen.lowest.dtype), then.astype(seen.lowest.dtype)
+            narrowed = {name: window_bounds.narrowed(getattr(seen, name), values, then, first) for name in ("lowest", "highest")}
+            seen = seen._replace(**narrowed)
             watched = watched._replace(
                 statistics=jax.tree.map(lambda value, moved: with_tangent_of(moved, value), watched.statistics, seen)
             )
-    return sums._replace(
-        friction=less(was.friction, sums.friction, two_level_sums.FRICTION),
-        shocks=tuple(less(old, new, impacts.SUMMED) for old, new in zip(was.shocks, sums.shocks, strict=True)),
-        watched=watched,
-        links=None if links is None else less(was.links, links, ("dissipation",)),
-    )
+    return sums._replace(friction=less(was.friction, sums.friction, two_level_sums.FRICTION), watched=watched)
 
 
 def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Polynomial | None:
@@ -574,6 +586,12 @@ def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Po
         return None
     ends = (before.a, trial.state.a) if stepper.degree == 5 else (None, None)
     return dense_output.motion(h, before.v, trial.state.v, trial.moved, *ends)
+
+
+def _quickening(stepper: Stepper, setup: StepSetup, trial: Trial) -> Array:
+    """Acceleration at the end of a step [m/s^2]."""
+    state = trial.state
+    return state.a - setup.body.drag * state.v if stepper.undamped else state.a
 
 
 def _worn_along(setup: StepSetup, part: observe_friction.SlipPart) -> Array:

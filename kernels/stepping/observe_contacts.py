@@ -21,7 +21,7 @@ from tribosweep.kernels.numerics.numbers import Array, choice, of_type
 from tribosweep.kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
 from tribosweep.kernels.observables import impacts
 from tribosweep.kernels.observables.impacts import Visit
-from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping import dense_output, window_bounds
 from tribosweep.kernels.stepping.observe_wall import WindowPart
 from tribosweep.kernels.stepping.structure_course import Course
 
@@ -31,7 +31,8 @@ class ContactSums(NamedTuple):
 
     Attributes:
         visit: the present impact, and the largest penetration of the run so far.
-        peak: largest force of the present impact [N], None without classes. counts: number of impacts in each class of it.
+        peak: largest force of the present impact [N], infinite where it began before the run, which is in no class; None without
+            classes. counts: number of impacts in each class.
     """
 
     added: Added
@@ -68,20 +69,21 @@ class Extremes(NamedTuple):
     away: Array
 
 
-def init(group: ImpactSliding, touch: Touch, window_start: Array, lines: bool, edges: tuple[float, ...] = ()) -> ContactSums:
+def init(group: ImpactSliding, touch: Touch, window_start: Array, remembers: bool, edges: tuple[float, ...] = ()) -> ContactSums:
     """The sums at t = 0, of supports in the state `touch`. A start in contact is an impact if the point moves inwards.
 
-    `lines`: whether the scheme is one of straight lines that chooses its steps.
+    `remembers`: whether the scheme chooses its steps and has straight lines within them; see `impacts.Visit`.
     """
     none = 0.0 * group.gap
-    visit = impacts.arrives(touch.depth, functools.reduce(operator.add, map(jnp.abs, group.centre), jnp.abs(group.gap)), lines)
+    visit = impacts.arrives(touch.depth, functools.reduce(operator.add, map(jnp.abs, group.centre), jnp.abs(group.gap)), remembers)
     begins = choice(visit.held & (touch.rate > 0.0) & (window_start <= 0.0), 1.0, 0.0, none)
     added = Added(**dict.fromkeys(Added._fields, none))._replace(impacts=begins + none)
     axes = min(group.kind.axes, 2)
     sums = ContactSums(added, Extremes(none, none, none - jnp.inf, (none + jnp.inf,) * axes, (none - jnp.inf,) * axes, none), visit)
     if not edges:
         return sums
-    return sums._replace(peak=touch.normal, counts=(none,) * (len(edges) - 1))
+    began_before = visit.held & ~(touch.rate > 0.0)
+    return sums._replace(peak=jnp.where(began_before, jnp.inf, touch.normal), counts=(none,) * (len(edges) - 1))
 
 
 def update(
@@ -92,26 +94,26 @@ def update(
     h: Array,
     part: WindowPart | None,
     stop: Array,
-    lines: bool,
+    straight: bool,
     edges: tuple[float, ...] = (),
 ) -> ContactSums:
-    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window; `lines`: see `impacts.visited`.
+    """The sums after a step of `h` [s] from `before` to `after`, where `part` of it lies in the window; `straight`: see `impacts.visited`.
 
     Args:
         part: None stands for the whole step, if the end of the step before was in the window too.
         stop: how the instant moves at which slip ends within the step [s]: 0, with a derivative.
     """
     pushed, pushes = before.normal > 0.0, after.normal > 0.0
-    entered = (before.depth < 0.0) & (after.depth >= 0.0)  # a damper pushes a point that comes to the face just at the end of the step
-    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines)
+    entered = before.enters(after)
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, straight)
     # where the force begins or ends within the step: it begins with the entry, or later with k_n p + c_n p' > 0, and ends with that
     low, high = jnp.where(entered, before.depth, before.pull), jnp.where(entered, after.depth, after.pull)
     place = _crossing(low, high)
     if part is None:
         share = jnp.where(pushed, jnp.where(pushes, 1.0, place), jnp.where(pushes, 1.0 - place, 0.0))
     else:
-        first = jnp.where(pushes & ~pushed, jnp.maximum(place, part.start), part.start)
-        overlap = jnp.where(pushed & ~pushes, jnp.minimum(place, part.end), part.end) - first
+        first = jnp.where(pushes & ~pushed & (place > part.start), place, part.start)
+        overlap = jnp.where(pushed & ~pushes & (place < part.end), place, part.end) - first
         share = jnp.where(pushed | pushes, jnp.maximum(overlap, 0.0), 0.0)
     (share,) = fusion_barrier(share)
     pressed = h * share
@@ -146,7 +148,7 @@ def update(
     def with_stop(total: Array, rate: Array) -> Array:
         """A sum with the derivative by the instant at which slip ends, at a rate that ends then."""
         ends = stop if part is None else jnp.where(part.end > part.start, stop, 0.0)
-        return moved_with(total, jax.lax.stop_gradient(rate) * ends + 0.0 * total)
+        return moved_with(total, rate * ends + 0.0 * total)
 
     added = Added(
         wear=with_stop(sums.added.wear + slips * 0.5 * (rubbed[0] + rubbed[1]), entry * before.speed),
@@ -197,15 +199,15 @@ def update_along(
     length = jnp.where(inside, h, 0.0)
     normals = tuple(jnp.maximum(touch.normal, 0.0) for touch in touches)
     presses = [jnp.where(course.keeps, before.normal, touch.normal) > 0.0 for touch in touches]
-    unsure = tolerance * (jnp.abs(group.gap) + jnp.abs(sums.visit.deepest))
-    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines=False, unsure=unsure)
+    unsure = tolerance * (jnp.abs(group.gap) + sums.visit.deepest)
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, straight=False, unsure=unsure)
     was, to = sums.added, sums.extremes
     sliding = [margin.sliding for margin in course.margins]
     rates = [rate(group, *each) for each in zip(touches, presses, sliding, strict=True)]
     added = Added(*(total + length * mean(each) for total, each in zip(was, zip(*rates, strict=True), strict=True)))
     added = added._replace(
         impacts=was.impacts + choice(visit.held & ~sums.visit.held & inside, 1.0, 0.0, h),
-        rubbing=was.rubbing + length * _mean_sizes(_signed(touches))[0],
+        rubbing=was.rubbing + length * _mean_sizes(_signed(touches), may_turn=group.tangents == 1)[0],
     )
     if group.tangents == 1:  # the velocity may turn within slip
         speeds = tuple(
@@ -271,9 +273,11 @@ def _signed(touches: tuple[Touch, ...]) -> tuple[Array, ...]:
     return tuple(touch.tangential[0] if len(touch.tangential) == 1 else size(touch.tangential, touch.normal) for touch in touches)
 
 
-def _mean_sizes(*signed: tuple[Array, ...]) -> list[Array]:
-    """Mean sizes over a step of what is known at its nodes. The sign of all may change once, where the first one does."""
+def _mean_sizes(*signed: tuple[Array, ...], may_turn: bool = True) -> list[Array]:
+    """Mean sizes over a step of what is known at its nodes. The sign of all may change once, where the first one does, if it `may_turn`."""
     first = signed[0]
+    if not may_turn:
+        return [jnp.abs(dense_output.through(values).integral()) for values in signed]
     turns = jax.lax.stop_gradient(jnp.where(first[0] * first[-1] < 0.0, dense_output.through(first).crossing(), 0.0))
     courses = [dense_output.through(values) for values in signed]
     return [jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0)) for course in courses]
@@ -349,12 +353,29 @@ def _slip(group: ImpactSliding, before: Touch, after: Touch, begun: _Begun) -> t
     return part, dragged
 
 
-def outside(sums: ContactSums, before: Touch, after: Touch, h: Array, lines: bool) -> ContactSums:
+def outside(sums: ContactSums, before: Touch, after: Touch, h: Array, straight: bool) -> ContactSums:
     """The sums after a step of `h` [s] outside the window: only the present impact and its largest force are followed."""
-    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, lines)
+    visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, straight)
     if sums.peak is None:
         return sums._replace(visit=visit)
     return sums._replace(visit=visit, peak=_since(visit, after, jnp.maximum(sums.peak, after.normal)))
+
+
+def narrowed(extremes: Extremes, start: Touch, end: Touch, part: Array) -> Extremes:
+    """The extremes after a first step between two states, with the derivative by the start of the window; see `window_bounds.narrowed`."""
+    first, last = (
+        Extremes(
+            normal=touch.normal,
+            tangential=size(touch.tangential, touch.normal),
+            depth=touch.depth,
+            low=touch.place[: len(extremes.low)],
+            high=touch.place[: len(extremes.high)],
+            away=extremes.away,
+        )
+        for touch in (start, end)
+    )
+    follows = functools.partial(window_bounds.narrowed, part=part)
+    return Extremes(*(jax.tree.map(follows, *each) for each in zip(extremes, first, last, strict=True)))
 
 
 def _extremes(was: Extremes, before: Touch, after: Touch, rubs: Vector, whole: Array, part: WindowPart | None) -> Extremes:

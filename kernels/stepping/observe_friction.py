@@ -48,6 +48,7 @@ class SlipPart(NamedTuple):
         duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
         within: what slips in it, where that is known better than for the step as a whole; else None.
         late: where slip begins and ends within it (see `FrictionLaw.late`).
+        bounds: where the window begins and ends in it; None where `within` knows.
     """
 
     duration: Array
@@ -55,6 +56,20 @@ class SlipPart(NamedTuple):
     rubbed: Rubbed | None = None
     within: SlipWithin | None = None
     late: tuple[Array, Array] | None = None
+    bounds: Bounds | None = None
+
+
+class Bounds(NamedTuple):
+    """The bounds of a window in a step.
+
+    Attributes:
+        acceleration: at the end of the step [m/s^2].
+        begins, ends: how much later than the step ends the window begins and ends, if it does so in the step: 0 [s], with derivatives.
+    """
+
+    acceleration: Array
+    begins: Array
+    ends: Array
 
 
 class SlipWithin(NamedTuple):
@@ -114,6 +129,10 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
             wear=None if rubbed.wear is None else moved_with(rubbed.wear, -begins_at * rubbed.wear),
             friction=None if rubbed.friction is None else moved_with(rubbed.friction, -begins_at * rubbed.friction),
         )
+    if part.bounds is not None and part.within is None:
+        # a largest speed at the first or last end of a step in the window stands for that at its bound
+        growth = jnp.sign(speed) * part.bounds.acceleration
+        top = moved_with(top, jnp.minimum(growth, 0.0) * part.bounds.begins + jnp.maximum(growth, 0.0) * part.bounds.ends)
     if part.within is not None:
         some = part.within.share > 0.0
         # a step that lands slipping after its middle has no share, and does not stick
@@ -133,8 +152,10 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     )
 
 
-def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubbed | None, SlipWithin]:
+def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array) -> tuple[Rubbed | None, SlipWithin]:
     """Slip and energies of a step along a `course` of the displacement against the support [m], and when it slips.
+
+    The largest speed is that from the fraction `begin` of the step on, which is 0 and has a derivative.
 
     A slip ends where the velocity is 0, and begins where the spring of the contact reaches the static limit. A step can hold both.
     """
@@ -153,7 +174,7 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial) -> tuple[Rubb
     again = was & now & ~goes_on  # a slip, a hold and a slip the other way
     share = jnp.where(now | was, last - first, zero) + jnp.where(again, stops, zero)
     distance = jnp.abs(course.at(last) - course.at(first)) + jnp.where(again, jnp.abs(course.at(stops)), zero)
-    slowest, fastest = speed.extremes()
+    slowest, fastest = speed.extremes(begin)
     within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)))
     if whole is None or whole.always is not None:
         return whole, within

@@ -10,6 +10,7 @@ from tribosweep.kernels.contact.link_law import Travel
 from tribosweep.kernels.contact.links import LinkMemory
 from tribosweep.kernels.contact.path import Path
 from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.tangents import only_tangent
 from tribosweep.kernels.stepping import dense_output
 from tribosweep.kernels.stepping.observe_wall import WindowPart
 from tribosweep.kernels.stepping.scheme import Body, StepState
@@ -48,7 +49,8 @@ def update(
         for u in dense_output.FIFTHS[1:-1]:
             v = travel.path.velocity(u)
             inner.append(links.force(LinkMemory(v, links.along(before.memory.links, travel.part(0.0, u))), travel.place(u), v))
-        lowest, highest = dense_output.through((first, *inner, last)).extremes()
+        whole = only_tangent(jnp.asarray(part.start)), 1.0 + only_tangent(jnp.asarray(part.end))
+        lowest, highest = dense_output.through((first, *inner, last)).extremes(*whole)
         largest = jnp.maximum(largest, jnp.maximum(jnp.abs(lowest), jnp.abs(highest)))
     return LinkSums(
         peak=jnp.where(jnp.asarray(part.end) > part.start, largest, sums.peak),

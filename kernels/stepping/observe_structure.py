@@ -44,14 +44,14 @@ def see(setup: StructureSetup, state: StepState, load: Acting) -> Seen:
 
 
 def observe(
-    setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None, lines: bool
+    setup: StructureSetup, run: StructureRun, trial: Trial, seen: Seen, h: Array, part: WindowPart | None, straight: bool
 ) -> StructureSums:
-    """Sums after a step of `h` [s] from a run to what is `seen`; for `part` of it and `lines` see `observe_contacts.update`."""
+    """Sums after a step of `h` [s] from a run to what is `seen`; for `part` of it and `straight` see `observe_contacts.update`."""
     body, before, after, was = setup.body, run.state, trial.state, run.sums
     motions = tuple(tuple(zip(body.along(state.v), body.along(state.a), strict=True)) for state in (before, after))
     contacts = tuple(
         observe_contacts.update(
-            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, ends, h), lines, setup.key.peak_edges
+            sums, group, one, other, h, part, structure_saltation.of_stop(group, one, other, ends, h), straight, setup.key.peak_edges
         )
         for sums, group, one, other, ends in zip(
             was.contacts, body.groups, touches_of(before), touches_of(after), zip(*motions, strict=True), strict=True
@@ -129,6 +129,15 @@ def works(run: StructureRun, after: StepState, seen: Seen, h: Array) -> Work:
         for force, place, more, there in zip(one.force, one.place, other.force, other.place, strict=True):
             pushed = pushed + 0.5 * summed((force + more) * (there - place))
     return Work(work.loads + pulled, work.damping + lost, pushed)
+
+
+def powers(setup: StructureSetup, state: StepState, seen: Seen) -> Work:
+    """The rates of `Work` at an instant [W]."""
+    pushed = 0.0 * seen.braking
+    for touch, speeds in zip(touches_of(state), setup.body.along(state.v), strict=True):
+        for force, speed in zip(touch.force, speeds, strict=True):
+            pushed = pushed + summed(force * speed)
+    return Work(summed(seen.sizes * times(setup.loads.vectors, state.v)), -seen.braking, pushed)
 
 
 def added_of(sums: StructureSums) -> Any:

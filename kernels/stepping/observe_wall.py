@@ -28,8 +28,8 @@ class WindowPart(NamedTuple):
     end: Array | float
 
 
-def init(body: Body, state: StepState, window_start: Array, lines: bool = False) -> tuple[impacts.Shock, ...]:
-    """The sums of each wall at t = 0, where the oscillator is in `state`. `lines`: whether the scheme is one of straight lines."""
+def init(body: Body, state: StepState, window_start: Array, straight: bool = False) -> tuple[impacts.Shock, ...]:
+    """The sums of each wall at t = 0, where the oscillator is in `state`. `straight`: see `impacts.visited`."""
     walls = zip(body.walls, state.memory.walls, strict=True)
     shocks = tuple(
         impacts.init(
@@ -38,7 +38,7 @@ def init(body: Body, state: StepState, window_start: Array, lines: bool = False)
         )
         for wall, crush in walls
     )  # fmt: skip
-    return tuple(shock._replace(unresolved=impacts.nothing_unresolved(shock.deepest)) for shock in shocks) if lines else shocks
+    return tuple(shock._replace(unresolved=impacts.nothing_unresolved(shock.deepest)) for shock in shocks) if straight else shocks
 
 
 def update(
@@ -132,8 +132,8 @@ def push(
     largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
 
     def within(part: WindowPart) -> Within:
-        first = jnp.where(met, jnp.maximum(place, part.start), part.start)
-        overlap = jnp.where(parted, jnp.minimum(separated, part.end), part.end) - first
+        first = jnp.where(met & (place > part.start), place, part.start)
+        overlap = jnp.where(parted & (separated < part.end), separated, part.end) - first
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
 
         def at_ends(low: Array, high: Array) -> Array:
@@ -225,9 +225,10 @@ def _along(
     def within(part: WindowPart) -> Within:
         reached = depth.plus(-wall.rounded)
         struck = jnp.where(reached.at(0.0) < 0.0, reached.crossing(), 0.0)
-        first, last = jnp.maximum(begin, part.start), jnp.minimum(finish, part.end)
+        # a contact that lasts from the start of a step, or to its end, is cut by the bounds of the window, in derivatives too
+        first, last = jnp.where(begin > part.start, begin, part.start), jnp.where(finish < part.end, finish, part.end)
         lasts = (pushed | pushes) & (last > first)
-        last = jnp.maximum(last, first)
+        last = jnp.where(lasts, last, first)
         if wall.envelope is None:
             impulse, peak = trial.integral(first, last), trial.extremes(first, last)[1]
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from tribosweep.kernels.numerics.fusion import fusion_barrier
 from tribosweep.kernels.numerics.numbers import Array
@@ -39,7 +40,7 @@ class Tableau:
             load = loads[self.fractions.index(node)]
             if turns[0]:
                 arcs = tuple(None if each[0] is None else h * weigh(row, list(each)) for each in zip(*turns, strict=True))
-                load = load._replace(arcs=arcs)
+                load = cast("Any", load)._replace(arcs=arcs)  # only loads of structures (`Acting`) have them
             a, memory = body.acceleration(load, s.memory, x, moved, v, rest)
             turns.append(body.around(memory, v))
             v, a = fusion_barrier(v, a)

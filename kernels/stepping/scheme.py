@@ -33,14 +33,12 @@ class External(NamedTuple):
         normal: signed normal force [N] (see `Pressing`); None if it is constant.
         carried: displacement of the support [m] since the instant of the contact's memory; None if the support rests.
         elapsed: time since that instant [s]; None if neither the friction law nor a link reads it.
-        arcs: ways around rings, of which one oscillator has none.
     """
 
     force: Array
     normal: Array | None = None
     carried: Array | None = None
     elapsed: Array | None = None
-    arcs: tuple[Array | None, ...] = ()
 
     def against(self, moved: Array) -> Array:
         """A displacement of the mass since that instant, relative to the support [m]."""

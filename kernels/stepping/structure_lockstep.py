@@ -151,10 +151,10 @@ def _step(
     return turned, StructureRun(run.clock, trial.state, seen, sums)
 
 
-def _outside(run: StructureRun, after: StepState, seen: Seen, h: Array, lines: bool) -> StructureSums:
+def _outside(run: StructureRun, after: StepState, seen: Seen, h: Array, straight: bool) -> StructureSums:
     """Sums after a step outside the window: the works, which are of the whole run, and what the present impact needs."""
     contacts = tuple(
-        observe_contacts.outside(sums, was, touch, h, lines)
+        observe_contacts.outside(sums, was, touch, h, straight)
         for sums, was, touch in zip(run.sums.contacts, touches_of(run.state), touches_of(after), strict=True)
     )
     return run.sums._replace(contacts=contacts, work=works(run, after, seen, h))

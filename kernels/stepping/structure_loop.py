@@ -26,11 +26,11 @@ from tribosweep.kernels.stepping import (
     window_bounds,
 )
 from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS, steps
-from tribosweep.kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, see, with_added
+from tribosweep.kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, powers, see, with_added
 from tribosweep.kernels.stepping.observe_wall import WindowPart
 from tribosweep.kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from tribosweep.kernels.stepping.side_by_side import side_by_side
-from tribosweep.kernels.stepping.structure import build, of_row
+from tribosweep.kernels.stepping.structure import build, of_row, times
 from tribosweep.kernels.stepping.structure_run import (
     Counted,
     Plan,
@@ -152,6 +152,8 @@ def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], 
         late = window_bounds.left_at_end(p, clock.t)
         clock = clock._replace(t=moved_with(clock.t, late))
         x, v = (moved_with(value, (late * rate).astype(value.dtype)) for value, rate in ((state.x, state.v), (state.v, state.a)))
+        done = zip(sums.work, powers(setup, state, run.seen), strict=True)
+        sums = sums._replace(work=Work(*(moved_with(work, (late * power).astype(work.dtype)) for work, power in done)))
         state = state._replace(x=x, v=v)
     length = p["window_end"] - p["window_start"]
     found: dict[str, Array] = {}
@@ -302,15 +304,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         sums = observe_along(setup, run, trial, seen, h, inside, along, acting)
         state, sums = structure_phases.turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
         trial = trial._replace(state=state)
-    late = window_bounds.lost_at_start(p, clock.t)
-    less = functools.partial(window_bounds.without, late=late, h=h)
-    contacts = tuple(
-        now._replace(added=jax.tree.map(less, was.added, now.added)._replace(impacts=now.added.impacts))
-        for was, now in zip(run.sums.contacts, sums.contacts, strict=True)
-    )
-    old, points = run.sums.points, sums.points
-    energy = None if old.energy is None or points.energy is None else less(old.energy, points.energy)
-    sums = sums._replace(contacts=contacts, points=points._replace(square=less(old.square, points.square), energy=energy))
+    sums = _from_the_start(setup, run, trial.state, sums, window_bounds.part_of(window_bounds.lost_at_start(p, clock.t), h))
     if setup.loads.shaped:
         there, here = setup.loads.at(target), setup.loads.at(target, before=True)
         jump = there.force - here.force
@@ -343,6 +337,20 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     after = started(trial.state), seen, sums
     return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))
+
+
+def _from_the_start(setup: StructureSetup, run: StructureRun, after: StepState, sums: StructureSums, part: Array) -> StructureSums:
+    """The sums after a step in a window that begins with the run, at a `part` of the step that is 0; see `window_bounds`."""
+    less = functools.partial(window_bounds.without, part=part)
+    contacts = []
+    for was, now, start, end in zip(run.sums.contacts, sums.contacts, touches_of(run.state), touches_of(after), strict=True):
+        added = jax.tree.map(less, was.added, now.added)._replace(impacts=now.added.impacts)
+        contacts.append(now._replace(added=added, extremes=observe_contacts.narrowed(now.extremes, start, end, part)))
+    old, points = run.sums.points, sums.points
+    energy = None if old.energy is None or points.energy is None else less(old.energy, points.energy)
+    first, last = (jnp.abs(times(setup.p["points"], x)) for x in (run.state.x, after.x))
+    largest = window_bounds.narrowed(points.largest, first, last, part)
+    return sums._replace(contacts=tuple(contacts), points=PointSums(less(old.square, points.square), largest, energy))
 
 
 def _doubt(setup: StructureSetup, stepper: Stepper, changed: Array, moved: Array, v: Array, h: Array) -> tuple[Array, Array]:

@@ -117,7 +117,7 @@ def _entry(group: ImpactSliding, before: Touch, after: Touch) -> tuple[Array, Ar
     low = before.depth
     if group.kind.obstacle not in (PLANE, RING):  # the side that is touched at the end
         low = _outward(group, after)[0] * (before.place[0] - group.centre[0]) - group.gap
-    entering = (low <= 0.0) & (after.depth > 0.0) & (before.normal <= 0.0)
+    entering = before.enters(after)
     span = jnp.where(entering, after.depth - low, 0.0)
     return entering, jnp.where(entering, -low / jnp.where(entering, span, 1.0), 0.0), span
 

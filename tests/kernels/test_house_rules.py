@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,17 @@ def test_everything_public_has_a_docstring(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
     ]
     assert [node.name for node in public if not ast.get_docstring(node)] == []
+
+
+def test_no_message_names_a_module_that_users_do_not_import() -> None:
+    found = []
+    for path in sorted([*FILES, *(ROOT / "sweep").rglob("*.py")]):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            problem = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Problem"
+            if isinstance(node, ast.Raise) or problem:
+                texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+                found += [(path.name, text) for text in texts if re.search(r"\bkernels\.[a-z]", text)]
+    assert found == []
 
 
 def test_importing_kernels_and_reading_models_does_not_start_jax() -> None:

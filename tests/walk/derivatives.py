@@ -6,6 +6,7 @@ The values are those of `exact`, or of the closest time scheme where `exact` ref
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -31,14 +32,10 @@ SHARP |= {name: {"step": 5e-4} for name in ("euler", "devogelaere")}
 FINER: dict[str, Row] = {name: {n: v * (0.01 if n == "tolerance" else 0.25) for n, v in numbers.items()} for name, numbers in SHARP.items()}
 
 
-NOT_OF_SCHEMES = ("window_start", "window_end")  # extremes of a window that begins with the run do not follow its start
-
-
 def asked_of(setting: Setting) -> list[Quantity]:
     """The float parameters of a setting that have a value in its rows."""
     base = whole(setting, {})
-    known = [q for q in setting.quantities if q.kind == "float" and value_of(q, base) is not None]
-    return [q for q in known if setting.scheme == EXACT or q.name not in NOT_OF_SCHEMES]
+    return [q for q in setting.quantities if q.kind == "float" and value_of(q, base) is not None]
 
 
 def value_of(q: Quantity, row: Row) -> float | None:
@@ -71,10 +68,12 @@ def jacobian(setting: Setting, names: tuple[str, ...], many: list[Row], fixed: R
     return np.asarray(jax.jit(jax.vmap(jax.jacfwd(found)))(points, others))
 
 
-def differences(setting: Setting, pairs: list[tuple[Quantity, Row]], observables: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def differences(
+    setting: Setting, pairs: list[tuple[Quantity, Row]], observables: tuple[str, ...], paces: Mapping[str, Row] = SHARP
+) -> tuple[np.ndarray, np.ndarray]:
     """One-sided differences of second order of observables by the parameter of each row, (rows, 2, observables), and their errors.
 
-    NaN where a side is out of bounds, or where a row has no result there.
+    NaN where a side is out of bounds, or where a row has no result there. `paces`: the steps of the schemes.
     """
     of = Setting(setting.name, EXACT, setting.parts)
     if not admitted(of, [whole(of, {})]):
@@ -86,7 +85,7 @@ def differences(setting: Setting, pairs: list[tuple[Quantity, Row]], observables
         for factor in (0.0, 1.0, 2.0, -1.0, -2.0, 0.5, -0.5):
             rows.append(
                 {n: v for n, v in row.items() if n not in SCHEMES[setting.scheme].reads}
-                | SHARP.get(of.scheme, {})
+                | paces.get(of.scheme, {})
                 | {q.name: value + factor * h}
             )
             places_of.append(not q.out_of_bounds(value + factor * h))
@@ -146,9 +145,18 @@ def wrong_derivatives(setting: Setting) -> list[str]:
                 )
                 far.append((place, known, room, text))
     if far and setting.scheme != EXACT:
-        finer = jacobian(setting, names, once, fixed | FINER[setting.scheme], observables)[where]
-        far = [(place, known, room, f"{text}; finer steps {finer[place]:.6g}") for place, known, room, text in far
-               if not beyond(finer[place], known) <= max(room, FALLS * beyond(rates[place], known))]  # fmt: skip
+        again = sorted({place[0] for place, *_ in far})
+        some = [where[number] for number in again]
+        finer = jacobian(setting, names, [once[row] for row in some], fixed | FINER[setting.scheme], observables)
+        sides, _ = differences(setting, [pairs[number] for number in again], observables, FINER)
+        left = []
+        for place, known, room, text in far:
+            number, column, name = again.index(place[0]), *place[1:]
+            rate, right = finer[number, column, name], sides[number, :, column]
+            right = right[np.isfinite(right)]
+            if not right.size or not beyond(rate, right) <= max(room, FALLS * beyond(rates[place], known)):
+                left.append((place, known, room, f"{text}; finer steps {rate:.6g}, differences {right.tolist()}"))
+        far = left
     return [*wrong, *(text for *_, text in far)]
 
 

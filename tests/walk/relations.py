@@ -229,7 +229,7 @@ def rounding_decides_nothing(setting: Setting, many: list[Row]) -> None:
         for row in many
     ]
     for others in (gaps, nudged):
-        # whether a force of rounding pushes a mass at rest in touch with a face is decided by rounding, and so is for how long
+        # a mass that rests in touch with a face is pushed by rounding alone, so whether it is, and for how long, may differ
         touches = [row.get("x0", 0.0) in (row.get("gap"), -row.get("left_gap", math.nan)) for row in many]
         other = run(setting, others)
         quiet = np.array(touches)

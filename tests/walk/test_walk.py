@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
+from tests.walk import derivatives
 from tests.walk.derivatives import wrong_derivatives
 from tests.walk.relations import RELATIONS
-from tests.walk.settings import Row, Setting, drawn, rows
+from tests.walk.settings import Row, Setting, drawn, rows, whole
 from tests.walk.structures import OF_STRUCTURES, Built
 from tribosweep.kernels.models import MODELS
 
@@ -70,6 +72,30 @@ def test_relations_of_structures_hold_on_a_long_walk(setting: Setting, name: str
                                      for parts in ((), ("k_t",))], ids=str)  # fmt: skip
 def test_derivatives_by_every_parameter_lie_between_one_sided_differences(setting: Setting) -> None:
     assert wrong_derivatives(setting) == []
+
+
+@pytest.mark.parametrize(("finer", "difference", "wrong"), [(1.4, 1.0, False), (1.6, 1.0, True), (1.4, 0.7, True), (1.1, 0.7, False)])
+def test_a_derivative_by_a_scheme_comes_nearer_to_differences_of_steps_as_fine(
+    monkeypatch: pytest.MonkeyPatch, finer: float, difference: float, wrong: bool
+) -> None:
+    """By stand-ins for all that computes: 1.9 with the first steps, beside a difference of 1."""
+    setting = Setting("rubbing_mass", "euler")
+    row, a0 = whole(setting, {}), setting.model.parameter("a0")
+    shape = lambda value: np.full((1, 1, 1), value)  # noqa: E731
+    of_steps = {derivatives.SHARP["euler"]["step"]: 1.9, derivatives.FINER["euler"]["step"]: finer}
+    stand_ins = {
+        "places": lambda _: [(a0, row)],
+        "asked_of": lambda _: [a0],
+        "run": lambda *_: {"x_end": np.ones(1), "status": np.zeros(1)},
+        "jacobian": lambda _setting, _names, _many, fixed, _observables: shape(of_steps[fixed["step"]]),
+        "differences": lambda _setting, _pairs, _observables, paces=derivatives.SHARP: (
+            shape(difference if paces is derivatives.FINER else 1.0) + np.zeros((1, 2, 1)),
+            np.zeros((1, 2, 1)),
+        ),
+    }
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(derivatives, name, stand_in)
+    assert bool(wrong_derivatives(setting)) == wrong
 
 
 @pytest.mark.slow

@@ -162,9 +162,9 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     stiffness = jnp.where(swings, w2, 1.0)
     q_s, q_c = (segment.alpha * part for part in _turned(response, at))
     ramp = jnp.zeros_like(zeta) if segment.ramp is None else segment.ramp
-    drift = jnp.where(decay.strong, 0.0, ramp / stiffness)  # a ramp moves the equilibrium
+    moving = jnp.where(decay.strong, 0.0, ramp / stiffness)  # velocity of the equilibrium under a ramp
     q1, q2, q3, q4 = (
-        over_sines(omega * q_c) + drift, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
+        over_sines(omega * q_c) + moving, over_sines(-(omega**2) * q_s), over_sines(-(omega**3) * q_c), over_sines(omega**4 * q_s),
     )  # fmt: skip
     speed, push = at.v - q1, at.a - q2
     away = -(push + 2.0 * zeta * speed) / stiffness
@@ -174,9 +174,9 @@ def slow_of(segment: Damped, pace: Pace, response: Response, at: Point, h: Array
     swing = jnp.where(swings, swing, jnp.inf)
     faster = jnp.sqrt(stiffness) * swing
     # the fast part has the velocity `fast_velocity`; the slow part, under a ramp, the other one and the acceleration `slide`
-    drifts = ramp / decay.fast
-    fast_velocity = (drifts - push - decay.slow * speed) / (decay.fast - decay.slow)
-    slide = jnp.where(decay.strong, drifts - decay.slow * (speed - fast_velocity), 0.0)
+    ramped = ramp / decay.fast  # what a ramp adds to the acceleration of the slow part
+    fast_velocity = (ramped - push - decay.slow * speed) / (decay.fast - decay.slow)
+    slide = jnp.where(decay.strong, ramped - decay.slow * (speed - fast_velocity), 0.0)
     split = at.d + fast_velocity / decay.fast, q1 + speed - fast_velocity, q2 + slide, q3 - decay.slow * slide, q4 + decay.slow**2 * slide
     size = jnp.abs(fast_velocity)
 

@@ -90,3 +90,40 @@ def test_damping_is_looked_at_once_and_only_where_it_decides(ran: Ran, monkeypat
     kernels.simulate("rubbing_mass", ROW | {"k_t": 1e4})
     kernels.simulate("rubbing_mass", ROW | {"k_t": 1e4}, "euler")
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("a0", "ran_in"), [
+    ([0.0, 3.0], [(MILD, 1), (STRONG, 1)]),  # what nothing excites has the length of its run, here 1 s, for a period
+    ([0.0, 0.0], [(STRONG, 2)]), ([2.0, 3.0], [(MILD, 2)]),
+])  # fmt: skip
+def test_what_excites_a_row_decides_with_its_damping(ran: Ran, a0: list[float], ran_in: Ran) -> None:
+    found = kernels.simulate("rubbing_mass", {"k": 1.0, "mu": 0.1, "c": 1e5, "omega": 1e3, "end": 1.0, "a0": np.array(a0)})
+    assert ran == ran_in
+    np.testing.assert_array_equal(found.slip_distance, 1e5 + 10.0 * np.array(a0))
+
+
+def test_only_rows_without_a_table_are_taken_apart_and_tables_stay_with_their_rows(ran: Ran) -> None:
+    """Rows with a table run in the loop of all laws whatever their damping; `_some_rows` keeps the axis of a table last."""
+    mask, table = np.array([True, False, True]), np.arange(12.0).reshape(3, 4)
+    some = api._some_rows(MODELS["rubbing_mass"], {"c": np.arange(3.0), "table_time": table, "a0": 1.0}, mask, np.array([0, 2]))  # noqa: SLF001
+    np.testing.assert_array_equal(some["table_time"], table[[0, 2]])
+    kernels.simulate("rubbing_mass", ROW | {"c": np.array([1.0, 1e10]), "table_time": [0.0, 1.0], "table_force": [0.0, 1.0]})
+    assert [(key.rigid_loop, count) for key, count in ran] == [(False, 2)]
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"), [({"mu": 0.0}, 0.0), ({"mu": 0.1}, 1.0), ({"mu": 0.0, "normal_force": 0.0}, 1.0), ({"mu_s": 0.1, "mu_d": 0.0}, 1.0)]
+)
+def test_only_a_mass_that_friction_does_not_press_wears_nothing_whatever_its_weight_becomes(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, float], rate: float
+) -> None:
+    """Without gravity wear is 0. Its derivative is 0 where there is neither friction nor a normal force."""
+
+    def run(_key: ProgramKey, rows: dict[str, jax.Array], _shared: Any) -> dict[str, jax.Array]:
+        listed = {q.name: q.kind == "list" for q in MODELS["stop"].observables}
+        observables = {name: rows["x0"][:, None] * jnp.ones(64) if each else rows["x0"] for name, each in listed.items()}
+        return observables | {"status": 0.0 * rows["x0"]}
+
+    monkeypatch.setattr(api, "_run_all", run)
+    power = lambda x0: kernels.simulate("stop", {"k_n": 1e3, "gap": 0.1, "g": 0.0, "x0": x0} | given).wear_power  # noqa: E731
+    assert [float(each) for each in jax.value_and_grad(power)(0.0)] == [0.0, rate]

@@ -56,10 +56,10 @@ STUDIES = {
     ], "mu_d", (0.1, 0.6), {"grazing"}),
     "rubbing stops": Study("stop", {**OSCILLATOR, "k_n": 30.0, "c_n": 0.5, "g": 1.0}, [
         {"a0": 0.4, "mu": 0.05}, {"a0": 0.6, "mu": 0.02},
-    ], "omega", (0.8, 2.4), {"grazing"}, compared=1, lies=0.7),
+    ], "omega", (0.8, 2.4), {"grazing"}, compared=6, lies=0.7),
     "penalised friction": Study("rubbing_mass", {**RUBBING, "omega": 0.8, "c": 0.05}, [
         {"k_t": 20.0, "c_t": 0.0}, {"k_t": 5.0, "c_t": 0.1},
-    ], "mu", (0.1, 0.8), set(), compared=0, lies=0.7),
+    ], "mu", (0.1, 0.8), set(), compared=3, lies=0.7),
 }  # fmt: skip
 
 
@@ -198,8 +198,11 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
             np.testing.assert_allclose(areas, contacts(study, branch)[plain], atol=1e-7)
         rows = middles(branch)
         rows = rows[np.abs(branch.y[rows, 0]) > 1e-6 * branch.points.speed[rows]]  # at rest there are two of them, one to each side
-        # a section with the stretch of a spring has three multipliers; the event code moves two coordinates and returns no stretch
-        if branch.y.shape[1] > 2 or not rows.size:
+        # a section with the stretch of a spring has three multipliers. Where the contact slips there is no stretch, the third one is 0, and
+        # the event code, which moves two coordinates, has the others
+        stretched = branch.y.shape[1] > 2
+        rows = rows[branch.y[rows, 2] == 0.0] if stretched else rows
+        if not rows.size:
             continue
         h = 2e-7 * branch.points.speed.max()  # near a grazing larger steps come to other motions
         central = []
@@ -208,9 +211,10 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
             central.append(np.stack([(ahead - back) / (2.0 * size) for ahead, back in ways], axis=2))
         jacobians = (4.0 * central[0] - central[1]) / 3.0
         for jacobian, row in zip(jacobians, rows, strict=True):
-            values = np.linalg.eigvals(jacobian).astype(complex)
+            values = np.append(np.linalg.eigvals(jacobian).astype(complex), [0.0] * stretched)
             ours = branch.multipliers[row]
             scale = 1.0 + np.abs(branch.points.jacobian[row]).max()
             np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(values), atol=1e-5 * scale, err_msg=f"{branch.row} {row}")
             count += 1
+    print(study.model, study.along, f"{count} compared")
     assert count >= study.compared

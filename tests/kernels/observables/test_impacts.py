@@ -225,7 +225,7 @@ def test_a_tolerance_decides_how_far_out_an_impact_ends_and_not_how_deep_one_beg
     visit, unsure = Visit(jnp.full(1, -1e-6)), 1e-3
     for depths, held in (((-1e-2, 5e-4), True), ((5e-4, -9e-4), True), ((-9e-4, -1.1e-3), False), ((-1.1e-3, 1e-9), True)):
         ends = tuple(jnp.full(1, depth) for depth in depths)
-        visit = visited(visit, ends, ends, 0.1, lines=False, unsure=unsure)
+        visit = visited(visit, ends, ends, 0.1, straight=False, unsure=unsure)
         assert bool(visit.held[0]) == held, depths
 
 
@@ -233,11 +233,11 @@ def test_what_is_too_brief_for_the_steps_of_a_scheme_neither_ends_an_impact_nor_
     h, pull = 0.1, 2.0  # steps of a point that falls towards its support: depth over time
     times = h * np.arange(12)
 
-    def impacts(depth, rate, lines=True):
+    def impacts(depth, rate, straight=True):
         visit, count = Visit(jnp.full(1, -1e-6)), 0
         for t0, t1 in itertools.pairwise(times):
             depths, rates = (tuple(jnp.asarray([of(t)]) for t in (t0, t1)) for of in (depth, rate))
-            was, visit = visit, visited(visit, depths, rates, h, lines)
+            was, visit = visit, visited(visit, depths, rates, h, straight)
             count += int((visit.held & ~was.held)[0])
         return count
 
@@ -253,4 +253,4 @@ def test_what_is_too_brief_for_the_steps_of_a_scheme_neither_ends_an_impact_nor_
             return np.where((u > 0.0) & (u < lasts), -out + pull * u, 0.0)
 
         assert impacts(depth, rate) == expected
-        assert impacts(depth, rate, lines=False) == 2
+        assert impacts(depth, rate, straight=False) == 2

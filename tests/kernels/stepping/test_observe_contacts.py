@@ -10,7 +10,7 @@ import pytest
 from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, anew
 from tribosweep.kernels.models.supports import PLANE, RETURN_MAPPING, ContactKind
 from tribosweep.kernels.observables.impacts import Visit
-from tribosweep.kernels.stepping import observe_contacts
+from tribosweep.kernels.stepping import observe_contacts, structure_saltation
 from tribosweep.kernels.stepping.observe_wall import WindowPart
 
 
@@ -34,9 +34,9 @@ def test_a_point_that_comes_to_the_face_just_at_the_end_of_a_step_has_dissipated
         before = group.evaluate(group.untouched(), place, tuple(0.0 * along for along in moved), rate)[1]
         (before,) = anew((before,))
         after = group.evaluate(before, tuple(map(jnp.add, place, moved)), moved, rate)[1]
-        sums = observe_contacts.init(group, before, jnp.asarray(0.0), lines=True)
+        sums = observe_contacts.init(group, before, jnp.asarray(0.0), remembers=True)
         parts = (None, WindowPart(start, end))
-        found = [observe_contacts.update(sums, group, before, after, jnp.asarray(h), part, jnp.zeros(3), lines=True) for part in parts]
+        found = [observe_contacts.update(sums, group, before, after, jnp.asarray(h), part, jnp.zeros(3), straight=True) for part in parts]
         return [after.depth, after.slips, *(each.added.friction for each in found)]
 
     for part in ((0.0, 0.0), (0.0, 1.0), (0.5, 1.0)):
@@ -56,10 +56,52 @@ def test_an_impact_that_ends_outside_its_support_is_counted_in_one_part_of_the_s
 
     @jax.jit
     def counted(start: jax.Array, end: jax.Array) -> jax.Array:
-        sums = observe_contacts.init(group, before, jnp.asarray(0.0), lines=False, edges=(0.0, 1e3))
+        sums = observe_contacts.init(group, before, jnp.asarray(0.0), remembers=False, edges=(0.0, 1e3))
         sums = sums._replace(visit=Visit(jnp.full(2, 1e-3)), peak=jnp.full(2, 10.0))
         part = WindowPart(start, end)
-        return observe_contacts.update(sums, group, before, after, jnp.asarray(1e-5), part, zero, lines=False, edges=(0.0, 1e3)).counts[0]
+        h = jnp.asarray(1e-5)
+        return observe_contacts.update(sums, group, before, after, h, part, zero, straight=False, edges=(0.0, 1e3)).counts[0]
 
     parts = [counted(*map(jnp.asarray, part)) for part in ((0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.0))]
     np.testing.assert_array_equal(parts, [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+
+
+def test_an_impact_that_began_before_the_run_is_in_no_class_as_it_is_in_no_list() -> None:
+    group, zero = planes(np.zeros(3), 1), jnp.zeros(3)
+    rate, inside = jnp.array([0.5, 0.0, -0.5]), jnp.full(3, 0.01)  # at t = 0 inwards, at rest and on the way out
+    start, out = (
+        Touch(depth, 1e4 * depth, jnp.maximum(1e4 * depth, 0.0), (), (), zero, rate, zero, (depth,), (zero,), ())
+        for depth in (inside, -inside)
+    )
+
+    @jax.jit
+    def counted() -> tuple[jax.Array, jax.Array, jax.Array]:
+        sums = observe_contacts.init(group, start, jnp.asarray(0.0), remembers=False, edges=(0.0, 1e3, np.inf))
+        first = sums.added.impacts
+        for before, after in ((start, out), (out, start), (start, out)):  # the second impact is one whatever the first was
+            h, part = jnp.asarray(1e-3), WindowPart(0.0, 1.0)
+            sums = observe_contacts.update(sums, group, before, after, h, part, zero, straight=False, edges=(0.0, 1e3, np.inf))
+        return first, sums.added.impacts, sum(sums.counts)
+
+    first, impacts, counts = counted()
+    np.testing.assert_array_equal(first, [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(impacts, [2.0, 1.0, 1.0])
+    np.testing.assert_array_equal(counts, impacts)
+
+
+def test_a_contact_that_the_sums_count_as_an_entry_is_one_in_derivatives() -> None:
+    """Also just at the end of a step, and not where the step begins at the face."""
+    depths = np.array([[-1e-3, 2e-3], [-1e-3, 0.0], [0.0, 1e-3], [-1e-3, -1e-4]])
+    group, zero, h = planes(np.zeros(4), 1), jnp.zeros(4), jnp.asarray(1e-3)
+
+    def lacking(gap: jax.Array) -> jax.Array:
+        before, after = (
+            Touch(depth - gap, 1e4 * (depth - gap), zero, (), (), zero, zero + 1.0, zero, (depth,), (zero,), ())
+            for depth in map(jnp.asarray, depths.T)
+        )
+        return structure_saltation.lacking(group, before, after, h)[0]
+
+    impulse, rates = jax.jit(lambda gap: jax.jvp(lacking, (gap,), (jnp.ones(4),)))(zero)
+    np.testing.assert_array_equal(impulse, np.zeros(4))
+    # a wall that is farther off by dg is met later by dg / v, with the force -c_n v
+    np.testing.assert_allclose(rates, [40.0, 40.0, 0.0, 0.0])
