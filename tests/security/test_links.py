@@ -100,7 +100,7 @@ def names_written(folder: Path, words: list[str]) -> list[str]:
     for what, path, flags in seen:
         name = Path(path).name
         if not Path(path).is_relative_to(folder):
-            assert Path(path).is_relative_to(tempfile.gettempdir()) or ".pyc." in path or path == os.devnull, f"{what} {path}"
+            assert Path(path).is_relative_to(tempfile.gettempdir()) or ".pyc" in path or path == os.devnull, f"{what} {path}"
             continue
         if what == "open":
             assert flags & os.O_NOFOLLOW, f"{path} is opened through links"
