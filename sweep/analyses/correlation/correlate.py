@@ -196,6 +196,8 @@ def with_intervals(
         part.put(part.coefficients(np.ones(values.shape[1])), found)
         part.put(np.full((len(part.columns),) * 2, len(part.rows)), rows)
     found[rows < FEWEST] = np.nan
+    if not parts:
+        return found, found, found, rows
     generator, whole = np.random.default_rng(seed), int(clusters.max()) + 1
     drawn = np.full((resamples, count, count), np.nan)
     for number in range(resamples):

@@ -81,6 +81,10 @@ def test_what_is_the_same_in_all_rows_has_no_coefficient() -> None:
     found, low, _, _ = with_intervals(np.stack([np.arange(9.0), np.ones(9)]), np.arange(9), 0.9, 20, 1)
     assert np.isnan([found[0, 1], low[0, 1]]).all()
     assert found[0, 0] == 1.0
+    for none in (np.empty((2, 0)), np.full((2, 3), np.nan)):
+        found, low, _, rows = with_intervals(none, np.arange(none.shape[1]), 0.9, 20, 1)
+        assert np.isnan([found, low]).all()
+        assert not rows.any()
 
 
 @pytest.fixture

@@ -65,7 +65,8 @@ READERS = (
     "sensitivity {} --exceeds wear_power=1 --chance wear_power>1 --out bars.png", "sensitivity {} --picture sizes --out sizes.png",
     "fragility {} --event wear_power>1 --intensity a0", "fragility {} --event wear_power>1 --intensity a0 --json --out fragility.png",
     "fragility {} --event wear_power>1 --intensity a0 --method cloud", "fragility {} --event wear_power>1 --intensity a0 --by mu",
-    "rare {}", "rare {} --json", "rare {} --out rare.png", "basins {}", "check {}", "check {} --json", "run study.toml", "resume {}",
+    "rare {}", "rare {} --json", "rare {} --out rare.png", "basins {}", "correlation {}",
+    "correlation {} --observable stick_fraction --json --out ranks.png --resamples 50", "check {}", "check {} --json", "run study.toml", "resume {}",
 )  # fmt: skip
 
 

@@ -341,7 +341,7 @@ def test_the_command_says_how_many_points_it_took(fields: dict[str, Field], tmp_
     assert main(["run", str(path), "--dry-run"]) == 0
     said = capsys.readouterr()
     assert "seeds = [[0.0, 0.5]]" in said.out
-    assert "25 points and 1 seeds to begin with" in said.err
+    assert "25 points and 1 seed to begin with" in said.err
     assert "4,225 points" in said.err
     assert main(["run", str(path), "--out", "a"]) == 0
     said = capsys.readouterr()
