@@ -69,6 +69,7 @@ LOOKS: dict[str, tuple[str, list[object]]] = {
     "fragility": ("shaken", ["fragility", "RUN", "--event", "buckled", "--intensity", "record_scale", "--out", "curves.svg", JSON]),
     "rare": ("rare", ["rare", "RUN", "--out", "rare.svg", JSON]),
     "basins": ("basin", ["basins", "RUN", "--out", "basins.svg", JSON]),
+    "correlation": ("indices", ["correlation", "RUN", "--out", "ranks.svg", JSON]),
     "signals": ("signals", ["signals", "RUN", "--out", "signals.csv", JSON]),
     "signals_picture": ("signals", ["signals", "RUN", "--out", "signals.svg"]),
     "structure_map": ("rod", ["map", "RUN", "--out", "map.svg"]),

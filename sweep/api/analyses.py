@@ -47,8 +47,7 @@ class Analyses:
             The coefficients of all pairs, with their intervals.
 
         Raises:
-            ConfigError: a name or number is wrong, or a column holds no numbers or does not vary, or the design of the run adapts to its
-                rows.
+            ConfigError: a name or number is wrong, or a column holds no numbers, or the design of the run adapts to its rows.
 
         Examples:
             >>> found = run.correlation(observables=["wear_power", "stick_fraction"])

@@ -490,11 +490,11 @@ class Run(Analyses):
         """
         from tribosweep.sweep.registry import analyses
 
-        known = analyses()
+        known = {each.called: each for each in analyses().values()} | analyses()
         if name not in known:
             raise ConfigError("analyse", [Problem("name", f"{name!r} is no analysis; {advise(name, known)}")])
         with in_python():
-            return known[name].compute(self.directory, known[name].read(asked), None)
+            return known[name].compute(self.directory, known[name].read(asked, python=True), None)
 
     def signals(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 from tribosweep.sweep.io.errors import ConfigError, Problem
 
 AT = re.compile(r"--at ([\w\[\].]+)=([\w.+-]+)")
-OPTION = re.compile(r"tribosweep [a-z]+ [^;,]*|--([a-z]+)(?![\w-])")  # those of a command that a message names stay
+OPTION = re.compile(r"tribosweep [a-z]+ [^;,]*|--([a-z-]+)(?![\w-])")  # those of a command that a message names stay
 ARGUMENTS = {"extend": "extend=True", "shard": "share"}  # option -> argument, where they have other names
 
 
@@ -27,7 +27,11 @@ def in_python() -> Iterator[None]:
 
 def reworded(text: str) -> str:
     """A text without options of the command line."""
-    return OPTION.sub(lambda found: ARGUMENTS.get(found[1], found[1] or found[0]), AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
+
+    def argument(found: re.Match[str]) -> str:
+        return ARGUMENTS.get(found[1], found[1].replace("-", "_")) if found[1] else found[0]
+
+    return OPTION.sub(argument, AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
 
 
 def texts_of(at: Mapping[str, Any] | None) -> list[str]:

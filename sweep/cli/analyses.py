@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_origin
@@ -49,6 +50,8 @@ def option_of(name: str, of: FieldInfo) -> Any:
         kind = Word
     elif get_origin(kind) is tuple:
         kind, told = list[str], f"{told} Can be repeated."
+    if kind is bool and of.default is True:
+        return Annotated[bool, typer.Option(f"{option(name, of)}/--no-{name.replace('_', '-')}", help=told)]
     optional = not of.is_required() and (of.default is None or of.default == ())
     return Annotated[kind | None if optional else kind, typer.Option(option(name, of), help=told)]
 
@@ -60,11 +63,11 @@ def answer(analysis: Analysis[Any], directory: Path, values: dict[str, Any], out
     if out is not None:
         check_suffix(out)
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
-    with progress(analysis.things) as update:
+    with progress(analysis.things) if analysis.things else nullcontext() as update:
         found = analysis.compute(directory, request, update)
+    files = found.write(directory)
     if out is not None:
         found.plot(out)
-    files = found.write(directory)
     if as_json:
         written = {"files": [str(file) for file in files]} if found.folder else {}
         print_json({"directory": str(directory), **found.facts(), "notes": found.notes, **written})

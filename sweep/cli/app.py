@@ -80,7 +80,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "optimise": optimisation.optimise,
     "modes": structures.modes,
     "doctor": checks.doctor,
-    **{name: analyses.command_of(analysis) for name, analysis in registry.analyses().items()},
 }
+COMMANDS |= {name: analyses.command_of(analysis) for name, analysis in registry.analyses().items() if name not in COMMANDS}
 for name, command in COMMANDS.items():
     app.command(name, help=help_of(name, command.__doc__ or ""))(command)

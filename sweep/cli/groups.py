@@ -56,11 +56,11 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),
     "optimise": (ASK, ("optimise optimise_support --landscape limits.png", "optimise my_design.toml --set optimise.starts=32")),
-    **{name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()},
     "modes": (PARTS, ("modes beam.toml", "modes beam.toml --out basis.npz")),
     "verify": (HERE, ("verify",)),
     "doctor": (HERE, ("doctor",)),
 }  # fmt: skip
+TASKS = {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()} | TASKS
 
 
 def help_of(name: str, documentation: str) -> str:

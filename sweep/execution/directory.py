@@ -40,7 +40,7 @@ from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
 from tribosweep.sweep.study.config import Config
 
 SHOWN = 8
-FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "curves")  # that a directory of results may have
+FOLDERS = ("points", "boundaries", "sensitivity", "basins", "fragility", "correlation", "curves")  # that a directory of results may have
 STUDY = "config.toml"
 MANIFEST = "manifest.json"
 CALIBRATED = "calibration.parquet"  # of a directory that holds a calibration instead of a run

@@ -28,7 +28,7 @@ def draw(table: pa.Table, model: Model, study: str, out: Path) -> None:
     """Draw the mean of one observable over the parameter with the most values, one line for each combination of the others.
 
     Raises:
-        ConfigError: there are several observables, no numeric parameter or too many lines; or as `figure.save`.
+        ConfigError: there are several observables, no numeric parameter or too many lines; or as `picture.save`.
     """
     problems = []
     names = sorted(set(table.column("observable").to_pylist()))

@@ -40,7 +40,7 @@ from tribosweep.sweep.design.axis import DRAW
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.registry import analyses
+from tribosweep.sweep.registry import OWN, analyses
 from tribosweep.sweep.report.columns import MOST_FINE, pack_columns
 from tribosweep.sweep.report.groups import groups_of, joined
 from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
@@ -222,7 +222,12 @@ def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[Analysis[Any
     """The parts that analyses have of a report of a run, and why others are not shown."""
     parts, why_not = {}, []
     for analysis in analyses().values():
-        found = analysis.section(path, state) if analysis.section is not None else ""
+        try:
+            found = analysis.section(path, state) if analysis.section is not None else ""
+        except Exception as error:
+            if analysis.compute.__module__ in OWN:
+                raise
+            found = f"No part of {analysis.name}, which another package brings: {type(error).__name__}: {error}."
         if isinstance(found, Section):
             parts[analysis] = found
         elif found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -18,6 +18,7 @@ from tribosweep.sweep.results.section import Section
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
+RESERVED = ("directory", "out", "as_json", "name", "self")  # arguments of every command and method
 Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
 
 
@@ -37,8 +38,9 @@ def _texts(value: Any) -> Any:
 
 
 def _several(value: Any) -> Any:
-    """A tuple of one text or of several."""
-    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else () if value is None else value
+    """A tuple of one text or of several, in anything that can be gone through."""
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    return (value,) if isinstance(value, str) else tuple(map(_of_python, value)) if several else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
@@ -58,7 +60,7 @@ class Analysis(Generic[R]):
         compute: from the directory of a run, the request and what to tell of progress to the result, of a class that its module `result`
             defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
-        things: noun of what progress counts. method: its name in Python, where that is another one.
+        things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
         section: from the directory of a run and its state (`run_state.state_of`) to its part of a report, or why there is none ("" where
             nobody asked); None for an analysis without one.
     """
@@ -71,7 +73,7 @@ class Analysis(Generic[R]):
     returns: str
     raises: str
     python: Sequence[str] = ()
-    things: str = "points"
+    things: str = ""
     method: str = ""
     section: Callable[[Path, Mapping[str, Any]], Section | str] | None = None
 
@@ -90,8 +92,8 @@ class Analysis(Generic[R]):
         """What it does, a sentence."""
         return " ".join((self.request.__doc__ or "").split("\n\n")[0].split())
 
-    def read(self, values: Mapping[str, Any]) -> R:
-        """The request of some values; ConfigError with all that is wrong, by the options of the command."""
+    def read(self, values: Mapping[str, Any], *, python: bool = False) -> R:
+        """The request of some values; ConfigError with all that is wrong, by the options of the command, or for `python` by arguments."""
         problems: list[Problem] = []
         try:
             request = self.request.model_validate({name: _of_python(value) for name, value in values.items() if value is not None})
@@ -104,25 +106,33 @@ class Analysis(Generic[R]):
         fields = self.request.model_fields
         for item in found:
             name = str(item["loc"][0]) if item["loc"] else ""
-            path = option(name, fields[name]) if name in fields else name
-            message = f"is no argument; {advise(name, list(fields))}" if item["type"] == "extra_forbidden" else _worded(item, fields[name])
+            path = option(name, fields[name]) if name in fields and not python else name
+            message = (
+                f"is no argument; {advise(name, list(fields))}"
+                if item["type"] == "extra_forbidden"
+                else _worded(item, fields[name], python)
+            )
             problems.append(Problem(path, message))
         raise ConfigError(f"tribosweep {self.name}", problems)
 
 
 def _of_python(value: Any) -> Any:
     """A number of numpy as one of Python."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    return value.item() if getattr(value, "ndim", None) == 0 else str(value) if isinstance(value, str) else value
 
 
 TYPES = {"string_type": "a text", "int_type": "a whole number", "int_from_float": "a whole number", "bool_type": "true or false"}
 TYPES |= {"float_type": "a number", "finite_number": "a finite number", "tuple_type": "a list of texts"}
 
 
-def _worded(item: Any, of: FieldInfo) -> str:
+def _worded(item: Any, of: FieldInfo, python: bool) -> str:
     """What is wrong with a value, with its bounds."""
     value = item["input"]
+    if item["type"] == "missing":
+        return "is missing"
     shown = f"{value:g}" if isinstance(value, float) else shorten(value)
+    if python and is_held(of):
+        return f"must map names of parameters to values, such as {{'mu': 0.2}}, not be {shown}"
     if item["type"] in TYPES:
         return f"must be {TYPES[item['type']]}, not {shown}"
     if item["type"] == "literal_error":
@@ -149,7 +159,8 @@ def _plain(value: float) -> str:
 def without_none(annotation: Any) -> Any:
     """The type of a field that may be left out."""
     if get_origin(annotation) in (Union, UnionType):
-        (annotation,) = [each for each in get_args(annotation) if each is not type(None)]
+        kinds = [each for each in get_args(annotation) if each is not type(None)]
+        return kinds[0] if len(kinds) == 1 else annotation
     return annotation
 
 
@@ -163,6 +174,19 @@ def option(name: str, of: FieldInfo) -> str:
     """The option of a field: of one that takes several texts the singular, since it is given once for each."""
     several = get_origin(without_none(of.annotation)) is tuple
     return f"--{(name.removesuffix('s') if several else name).replace('_', '-')}"
+
+
+def fault_of(analysis: Analysis[Any]) -> str:
+    """What is wrong with the fields of the request of an analysis; empty if the command and the method can be made from them."""
+    for name, of in analysis.request.model_fields.items():
+        kind = without_none(of.annotation)
+        if name in RESERVED:
+            return f"asks for {name}, which every command has"
+        if not (kind in (str, int, float, bool) or kind == tuple[str, ...] or words_of(kind)):
+            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names or Held"
+        if not of.description:
+            return f"asks for {name}, which has no description"
+    return ""
 
 
 def is_held(of: FieldInfo) -> bool:

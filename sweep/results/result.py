@@ -43,7 +43,8 @@ class Result:
     def _repr_html_(self) -> str:
         from tribosweep.sweep.results.html import said
 
-        return "\n".join([self.to_pandas().to_html(index=False), *(f"<div>{said(note)}</div>" for note in self.notes)])
+        parts = [f"<div>{said(repr(self)[1:-1])}</div>", self.to_pandas().to_html(index=False)]
+        return "\n".join([*parts, *(f"<div>{said(note)}</div>" for note in self.notes)])
 
     def line(self) -> str:
         """The answer in one line, which goes on after "of"."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,26 +29,33 @@ class Section:
 
 
 def written_tables(
-    directory: Path, folder: str, kinds: Mapping[str, Mapping[str, pa.DataType]], state: Mapping[str, Any], request: type[Stored]
+    directory: Path,
+    folder: str,
+    kinds: Mapping[str, Mapping[str, pa.DataType]],
+    state: Mapping[str, Any],
+    request: type[Stored],
+    whole: Collection[str] = (),
 ) -> tuple[dict[str, pa.Table], dict[str, Any]] | None:
     """The tables that a command has written into a folder of a run, and what it was asked; None if there are none.
 
     Args:
         directory: of the run. folder: its name. kinds: of each table, types of its columns. state: of the run.
-        request: the form of what it was asked.
+        request: the form of what it was asked. whole: columns without empty cells.
 
     Raises:
         ValueError: they are damaged, of another study or too long; the message is a clause.
     """
     from tribosweep.sweep.io import sealed_parquet
 
+    if (directory / folder).is_symlink():
+        raise ValueError("is a link, and nothing is read where it leads")
     files = {name: directory / folder / f"{name}.parquet" for name in kinds}
     if not all(file.is_file() for file in files.values()):
         return None
-    tables = {name: sealed_parquet.require(sealed_parquet.read(file), kinds[name]) for name, file in files.items()}
+    tables = {name: sealed_parquet.require(sealed_parquet.read(file), kinds[name], whole=whole) for name, file in files.items()}
     metadata = next(iter(tables.values())).schema.metadata or {}
     if metadata.get(b"config_hash", b"").decode() != str(state.get("config_hash", "")):
-        raise ValueError("is of another study; the command computes it anew")
+        raise ValueError("is of another study; its command computes it anew")
     asked = load_json(metadata.get(b"request", b""), request)
     if any(table.num_rows > MOST_ROWS for table in tables.values()):
         raise ValueError(f"has a table of more than {MOST_ROWS:,} rows")

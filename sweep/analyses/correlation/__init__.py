@@ -37,7 +37,7 @@ ANALYSIS = Analysis(
     compute=_compute,
     section=_section,
     returns="The coefficients of all pairs, with their intervals.",
-    raises="a column holds no numbers or does not vary, or the design of the run adapts to its rows",
+    raises="a column holds no numbers, or the design of the run adapts to its rows",
     python=(
         '>>> found = run.correlation(observables=["wear_power", "stick_fraction"])',
         '>>> found.of("mu", "wear_power")',

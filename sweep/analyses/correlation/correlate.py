@@ -2,9 +2,9 @@
 
 The coefficient is that of linear correlation between ranks, of which equal values share the mean. A pair of columns is of the rows that
 have both values: where something did not happen, an observable has none, as the time of buckling of a wall that never buckled. Intervals
-are the quantiles over bootstrap samples (percentile method). Rows that share a random draw or a record are drawn together, as are those of
-a group of the design. A sample is a number of times for each row; then the ranks follow from sums over the sorted values, and nothing is
-sorted again.
+are the quantiles over bootstrap samples (percentile method). Rows that share a random draw, a record or a group of the design are drawn
+together, whichever of these they share. A sample is a number of times for each row; then the ranks follow from sums over the sorted values,
+and nothing is sorted again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import numpy as np
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.sweep.analyses.correlation.request import CorrelationRequest
-from tribosweep.sweep.analyses.correlation.result import Correlation
+from tribosweep.sweep.analyses.correlation.result import MOST_COLUMNS, Correlation
 from tribosweep.sweep.analysis.run_rows import MOST_CELLS, have_results, slice_at, varying_of
 from tribosweep.sweep.analysis.run_state import model_of, state_of
 from tribosweep.sweep.analysis.supports import add_entries, lists_of, with_entries
 from tribosweep.sweep.design.axis import DRAW, RECORD
-from tribosweep.sweep.design.designs import BY_LEVELS, Concatenation
+from tribosweep.sweep.design.designs import BY_LEVELS, Concatenation, Design
+from tribosweep.sweep.design.draws import Draws
+from tribosweep.sweep.design.posterior import Posterior
 from tribosweep.sweep.design.sensitivity import SAMPLERS, Morris, Saltelli
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
@@ -35,11 +37,13 @@ from tribosweep.sweep.study.load import load
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RANDOM = tuple(name for name in SAMPLERS if name != "fast")  # whose points lie on curves
+RANDOM = (*(name for name in SAMPLERS if name != "fast"), "draws")  # the points of fast lie on curves
 SHARED = (DRAW, RECORD)  # random parts of an excitation, which rows may share
 FEWEST = 4  # rows of a pair
+FEW_GROUPS = 10
+MOST_NUMBERS = 2**27  # that bootstrap samples keep: 1 GiB
+MOST_PLACES = 2**29  # of values among the different ones of their columns, for all patterns of missing values: 4 GiB
 LOST = 0.05  # part of bootstrap samples without a coefficient, above which an interval is unknown
-MOST_COLUMNS = 60
 COUNTERS = ("time_reached", "accepted_steps", "rejected_steps")  # observables of the computation rather than of the motion
 
 
@@ -50,7 +54,7 @@ class Columns:
     Attributes:
         names: of the k columns. values: (k, n), NaN where a row has none. parameters: how many are parameters.
         clusters: (n,) number of what is drawn as a whole: a row, the rows that share draws and records, or a group of the design.
-        failed: number of rows left out.
+        failed: number of rows left out. held: parameter -> value at which `at` holds it.
     """
 
     names: tuple[str, ...]
@@ -58,6 +62,7 @@ class Columns:
     parameters: int
     clusters: np.ndarray
     failed: int
+    held: dict[str, Any]
 
 
 def correlate(directory: Path, request: CorrelationRequest, tell: Tell | None = None) -> Correlation:
@@ -67,7 +72,7 @@ def correlate(directory: Path, request: CorrelationRequest, tell: Tell | None = 
         directory: of the run. request: what is asked. tell: called with the number of bootstrap samples that are done, and of all.
 
     Raises:
-        ConfigError: there is no run or no row, its design adapts to its rows, or a column holds no numbers or does not vary.
+        ConfigError: there is no run or no row, its design adapts to its rows, or a column holds no numbers.
     """
     state = state_of(directory)
     if state["design"] in BY_LEVELS:
@@ -77,7 +82,12 @@ def correlate(directory: Path, request: CorrelationRequest, tell: Tell | None = 
         raise ConfigError(str(directory), [Problem("", "no shard is written yet: nothing to correlate")])
     columns = read_columns(directory, int(state["rows"]), request)
     found, low, high, rows = with_intervals(columns.values, columns.clusters, request.confidence, request.resamples, request.seed, tell)
-    asked = {**request.model_dump(mode="json"), "columns": columns.names, "parameters": columns.names[: columns.parameters]}
+    asked = {
+        **request.model_dump(mode="json"),
+        "held": columns.held,
+        "columns": columns.names,
+        "parameters": columns.names[: columns.parameters],
+    }
     return Correlation(
         names=columns.names,
         parameters=columns.parameters,
@@ -103,15 +113,18 @@ def notes_on(state: dict[str, Any], columns: Columns, rows: np.ndarray, found: n
     count = len(columns.clusters)
     fewer = [name for name, own in zip(columns.names, np.diagonal(rows), strict=True) if own < count]
     if fewer:
-        notes.append(f"Not all rows have a value of {', '.join(fewer)}; a pair is of the rows that have both.")
-    if (few := np.isnan(found)).any():
+        notes.append(f"Not all rows have a value of {', '.join(fewer)}; each pair uses the rows that have both values.")
+    if (few := np.triu(np.isnan(found), 1)).any():
         pairs = {" and ".join(sorted((columns.names[i], columns.names[j]))) for i, j in np.argwhere(few)}
         notes.append(
             f"No coefficient of {', '.join(sorted(pairs))}: fewer than {FEWEST} rows have both, or one is the same in all of them."
         )
-    if (drawn := len(np.unique(columns.clusters))) < count:
-        notes.append(f"Bootstrap samples draw {drawn:,} groups of rows: those that share draws or records, or a group of the design.")
-    if state["design"] not in RANDOM:
+    drawn = len(np.unique(columns.clusters))
+    if drawn < count:
+        notes.append(f"Bootstrap samples draw {drawn:,} groups of rows: those that share a draw, a record or a group of the design.")
+    if 0 < drawn < FEW_GROUPS:
+        notes.append(f"A bootstrap of {drawn} groups says little of their spread{'' if drawn > 1 else ': there are no intervals'}.")
+    if state["design"] not in RANDOM and drawn == count:
         notes.append(
             f"The design ({state['design']}) is no random sample: intervals tell how coefficients would scatter if points like these were"
             " drawn at random."
@@ -120,7 +133,7 @@ def notes_on(state: dict[str, Any], columns: Columns, rows: np.ndarray, found: n
 
 
 def read_columns(directory: Path, count: int, request: CorrelationRequest) -> Columns:
-    """The columns of `count` rows that are asked for; ConfigError if one is not in the run, holds no numbers or does not vary."""
+    """The columns of `count` rows that are asked for; ConfigError if one is not in the run or holds no numbers."""
     model, dataset = with_entries(model_of(directory)), Dataset(directory)
     known, there = by_name(model.parameters), dataset.names
     swept = [name for name in there if name in known]
@@ -133,7 +146,7 @@ def read_columns(directory: Path, count: int, request: CorrelationRequest) -> Co
     if problems:
         raise ConfigError(str(directory), problems)
     table = add_entries(dataset.table(["point", *read, "status"]), model, entries)
-    table, _ = slice_at(table, varying_of(table, swept), request.at, problems)
+    table, held = slice_at(table, varying_of(table, swept), request.at, problems)
     good = have_results(table.column("status"))
     varying = varying_of(table, swept)
     shared = [name for name in varying if name in SHARED]
@@ -150,7 +163,7 @@ def read_columns(directory: Path, count: int, request: CorrelationRequest) -> Co
     names = (*numbers, *observables)
     values = np.stack([np.asarray(kept.column(name).to_numpy(zero_copy_only=False), float) for name in names])
     values[~np.isfinite(values)] = np.nan
-    return Columns(names, values, len(numbers), clusters_of(kept, shared, group_size(directory)), int(np.count_nonzero(~good)))
+    return Columns(names, values, len(numbers), clusters_of(directory, kept, shared), int(np.count_nonzero(~good)), held)
 
 
 def asked_of(model: Model, there: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[str]:
@@ -169,47 +182,83 @@ def asked_of(model: Model, there: Sequence[str], observables: Sequence[str], pro
     return found
 
 
-def group_size(directory: Path) -> int:
-    """How many consecutive points of a run's design make a group that is drawn as a whole."""
-    design = load(RunDirectory(directory).read_document()).design
-    part = design.parts[0] if isinstance(design, Concatenation) else design
-    return part.group_size if isinstance(part, Saltelli | Morris) else 1
+def clusters_of(directory: Path, table: pa.Table, shared: Sequence[str]) -> np.ndarray:
+    """(n,) the number of what is drawn as a whole with each row: what shares a draw, a record or a group of the design belongs together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    points = table.column("point").to_numpy()
+    labels = [groups_of(load(RunDirectory(directory).read_document()).design, points)]
+    labels += [np.unique(np.asarray(table.column(name).to_pylist(), dtype=str), return_inverse=True)[1] for name in shared]
+    if len(labels) == 1:
+        return labels[0]
+    rows, places, start = np.arange(len(points)), [], len(points)
+    for label in labels:
+        places.append(start + label)
+        start += int(label.max(initial=-1)) + 1
+    ends = np.tile(rows, len(labels)), np.concatenate(places)
+    joined = coo_array((np.ones(len(ends[0]), bool), ends), shape=(start, start))
+    found: np.ndarray = np.unique(connected_components(joined, directed=False)[1][: len(points)], return_inverse=True)[1]
+    return found
 
 
-def clusters_of(table: pa.Table, shared: Sequence[str], size: int) -> np.ndarray:
-    """(n,) the number of what is drawn as a whole with each row: its draws and records where rows share them, else its group of points."""
-    if not shared:
-        found: np.ndarray = np.unique(table.column("point").to_numpy() // size, return_inverse=True)[1]
-        return found
-    codes = [np.unique(np.asarray(table.column(name).to_pylist(), dtype=str), return_inverse=True)[1] for name in shared]
-    return np.unique(np.stack(codes), axis=1, return_inverse=True)[1].ravel()
+def groups_of(design: Design, points: np.ndarray) -> np.ndarray:
+    """(n,) the number of the group of a design to which each point belongs: one whose parameters repeat or follow from each other."""
+    found, start = np.zeros(len(points), np.int64), 0
+    for number, part in enumerate(design.parts if isinstance(design, Concatenation) else (design,)):
+        own = (points >= start) & (points < start + part.count)
+        within = points[own] - start
+        if isinstance(part, Saltelli | Morris):
+            within = within // part.group_size
+        elif isinstance(part, Posterior):
+            within = within // part.combinations
+        elif isinstance(part, Draws) and part.random:
+            within = within % part.draws
+        found[own] = number * (design.count + 1) + within
+        start += part.count
+    groups: np.ndarray = np.unique(found, return_inverse=True)[1]
+    return groups
 
 
 def with_intervals(
     values: np.ndarray, clusters: np.ndarray, confidence: float, resamples: int, seed: int, tell: Tell | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients of the columns `values` (k, n), both ends of their intervals, and numbers of rows, (k, k) each."""
+    """Coefficients of the columns `values` (k, n), both ends of their intervals, and numbers of rows, (k, k) each.
+
+    Raises:
+        ConfigError: more numbers would be kept than memory should hold.
+    """
     count = len(values)
     parts = parts_of(values)
+    kept, places = resamples * count * (count + 1) // 2, sum(len(part.rows) * len(part.columns) for part in parts)
+    if kept > MOST_NUMBERS or places > MOST_PLACES:
+        message = f"{count} columns with {resamples:,} samples take too much memory: name fewer observables, or ask for fewer samples"
+        raise ConfigError("tribosweep correlation", [Problem("--observable", message)])
     found, rows = np.full((count, count), np.nan), np.zeros((count, count), np.int64)
     for part in parts:
         part.put(part.coefficients(np.ones(values.shape[1])), found)
         part.put(np.full((len(part.columns),) * 2, len(part.rows)), rows)
     found[rows < FEWEST] = np.nan
-    if not parts:
-        return found, found, found, rows
-    generator, whole = np.random.default_rng(seed), int(clusters.max()) + 1
-    drawn = np.full((resamples, count, count), np.nan)
+    generator, whole = np.random.default_rng(seed), int(clusters.max(initial=-1)) + 1
+    if whole < 2:
+        nothing = np.full_like(found, np.nan)
+        return found, nothing, nothing, rows
+    upper = np.triu_indices(count)
+    drawn, matrix = np.empty((resamples, len(upper[0]))), np.full((count, count), np.nan)
     for number in range(resamples):
         times = np.bincount(generator.integers(whole, size=whole), minlength=whole)
         for part in parts:
-            part.put(part.coefficients(times[clusters].astype(float)), drawn[number])
+            part.put(part.coefficients(times[clusters].astype(float)), matrix)
+        drawn[number] = matrix[upper]
         if tell is not None:
             tell(number + 1, resamples)
-    lost = np.isnan(drawn).mean(axis=0) > LOST
-    drawn[:, lost | np.isnan(found)] = 0.0  # of which nothing is taken
-    low, high = np.nanquantile(drawn, [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence], axis=0)
-    low[lost | np.isnan(found)] = high[lost | np.isnan(found)] = np.nan
+    unknown = (np.isnan(drawn).mean(axis=0) > LOST) | np.isnan(found[upper])
+    drawn[:, unknown] = 0.0  # of which nothing is taken
+    ends = np.nanquantile(drawn, [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence], axis=0)
+    ends[:, unknown] = np.nan
+    low, high = np.empty_like(found), np.empty_like(found)
+    for matrix, values_of_pairs in zip((low, high), ends, strict=True):
+        matrix[upper] = matrix.T[upper] = values_of_pairs
     return found, low, high, rows
 
 

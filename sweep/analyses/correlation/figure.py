@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tribosweep.sweep.analyses.correlation.result import Correlation
+from tribosweep.sweep.analysis.fixed_values import value_in_words
 from tribosweep.sweep.results.picture import INK, Picture, plain, save, write_title
 
 if TYPE_CHECKING:
@@ -45,5 +46,6 @@ def fill(figure: Figure, found: Correlation) -> None:
     if 0 < found.parameters < count:
         axes.axhline(found.parameters - 0.5, color=INK, linewidth=0.8)  # parameters above, observables below
     figure.colorbar(shade, ax=axes, label="rank correlation (Spearman)", shrink=0.8)
-    level = f"grey: the {100.0 * found.confidence:g} % interval holds 0"
-    write_title(axes, f"{found.state['study']}: rank correlation", [level] if count <= MOST_NUMBERS else [])
+    held = [f"{name} = {value_in_words(value)}" for name, value in found.request["held"].items()]
+    held += [f"grey: the {100.0 * found.confidence:g} % interval holds 0"] if count <= MOST_NUMBERS else []
+    write_title(axes, f"{found.state['study']}: rank correlation", held)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PAIRS = "pairs"
 COLUMNS = ("first", "second", "rows", "correlation", "low", "high")
+MOST_COLUMNS = 60
 LISTED = 40  # pairs in a printed table
 WIDEST = 8  # columns of a printed matrix
 
@@ -31,7 +32,8 @@ class Correlation(Result):
         correlation, low, high: (k, k) coefficients and the ends of their intervals; NaN where they are unknown.
         rows: (k, k) numbers of rows with both values.
         failed: number of rows without results, which do not count.
-        confidence: level of the intervals. state: of the run (`run_state.state_of`). request: what was asked. notes: for the reader.
+        confidence: level of the intervals. state: of the run (`run_state.state_of`). request: what was asked, and the values held.
+        notes: for the reader.
     """
 
     names: tuple[str, ...]
@@ -105,8 +107,8 @@ class Correlation(Result):
 
     def facts(self) -> dict[str, Any]:
         """The columns, the level and the pairs."""
-        return {"columns": list(self.names), "parameters": list(self._given), "confidence": self.confidence, "failed": self.failed,
-                PAIRS: self.records()}  # fmt: skip
+        return {"columns": list(self.names), "parameters": list(self._given), "held": self.request["held"], "confidence": self.confidence,
+                "failed": self.failed, PAIRS: self.records()}  # fmt: skip
 
     def printed(self) -> Iterator[PrintedTable | str]:
         """The matrix if it is narrow, and the pairs with their intervals."""
@@ -124,7 +126,8 @@ def strongest(pairs: Sequence[dict[str, Any]], parameters: Sequence[str], observ
     found = []
     for pair in pairs:
         names = [pair["first"], pair["second"]]
-        if observable in names and pair["low"] is not None and (pair["low"] > 0.0 or pair["high"] < 0.0):
+        numbers = [pair[name] for name in ("correlation", "low", "high")]
+        if observable in names and None not in numbers and (numbers[1] > 0.0 or numbers[2] < 0.0):
             names.remove(observable)
             found += [(name, pair["correlation"]) for name in names if name in parameters]
     return found

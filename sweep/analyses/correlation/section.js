@@ -2,7 +2,7 @@
 sections.correlation = {
   show(found) {
     const level = `${+(100 * found.level).toPrecision(4)} %`, number = (value) => (value === null ? "–" : digits(value, 3));
-    element("correlation-note").textContent = `Spearman's coefficients. Pairs whose ${level} interval holds 0 may have none.`;
+    element("correlation-note").textContent = `Spearman's coefficients. A pair whose ${level} interval holds 0 does not differ from 0 at this level.${found.pairs.length > 40 ? " The 40 strongest pairs are listed." : ""}`;
     const rows = found.pairs.slice(0, 40).map((pair) => [pair.first, pair.second, number(pair.correlation), pair.low === null ? "–" : `${number(pair.low)} to ${number(pair.high)}`, pair.rows.toLocaleString("en")]);
     element("correlation-pairs").replaceChildren(numbersTable(["first", "second", "correlation", level, "rows"], rows, 2));
   },

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from tribosweep.sweep.analyses.correlation.result import COLUMNS, PAIRS, Correlation, strongest
+from pydantic import Field
+
+from tribosweep.sweep.analyses.correlation.result import COLUMNS, MOST_COLUMNS, PAIRS, Correlation, strongest
 from tribosweep.sweep.execution.stored import Finite, Line, Stored
 from tribosweep.sweep.results.section import Section, written_tables
 
@@ -17,8 +19,8 @@ class WrittenRequest(Stored):
     """What was asked of correlations, as far as a page shows it."""
 
     confidence: Finite
-    columns: list[Line]
-    parameters: list[Line]
+    columns: Annotated[list[Line], Field(max_length=MOST_COLUMNS)]
+    parameters: Annotated[list[Line], Field(max_length=MOST_COLUMNS)]
 
 
 def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
@@ -28,9 +30,9 @@ def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
     text, whole, number = pa.string(), pa.int64(), pa.float64()
     kinds = dict(zip(COLUMNS, (text, text, whole, number, number, number), strict=True))
     try:
-        found = written_tables(directory, Correlation.folder, {PAIRS: kinds}, state, WrittenRequest)
+        found = written_tables(directory, Correlation.folder, {PAIRS: kinds}, state, WrittenRequest, whole=("first", "second", "rows"))
     except ValueError as problem:
-        return f"No rank correlation: {directory / Correlation.folder}: {problem}."
+        return f"No rank correlation: {directory / Correlation.folder} {problem} (tribosweep correlation)."
     if found is None:
         return ""
     tables, asked = found
@@ -41,5 +43,5 @@ def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
     for observable in observables[:NAMED]:
         if ranked := strongest(pairs, asked["parameters"], observable)[:NAMED]:
             words = ", ".join(f"{name} ({value:+.2f})" for name, value in ranked)
-            summary.append(("Rank correlation", f"{observable} goes most with {words}."))
+            summary.append(("Rank correlation", f"{observable} correlates most strongly with {words}."))
     return Section(facts, summary)

@@ -29,7 +29,7 @@ def draw(result: Fragility, out: Path | None) -> Picture:
     """Draw the chances over the intensity, and for a cloud the demand over it.
 
     Raises:
-        ConfigError: there are more curves than colours; or as `figure.save`.
+        ConfigError: there are more curves than colours; or as `picture.save`.
     """
     if len(result.curves) > len(HUES):
         message = f"{len(result.curves)} curves: a picture has at most {len(HUES)}; hold some with --at, or read the tables"

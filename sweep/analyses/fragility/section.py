@@ -28,7 +28,7 @@ def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
     try:
         found = written_tables(directory, Fragility.folder, {which: kinds_of(which) for which in COLUMNS}, state, WrittenRequest)
     except ValueError as problem:
-        return f"No fragility: {directory / Fragility.folder}: {problem}."
+        return f"No fragility: {directory / Fragility.folder} {problem} (tribosweep fragility)."
     if found is None:
         return ""
     tables, request = found

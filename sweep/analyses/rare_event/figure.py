@@ -21,7 +21,7 @@ LIMIT = "#8c1c13"
 
 
 def draw(found: RareEvent, out: Path | None) -> Picture:
-    """Draw the chance over the observable; errors as `figure.save`."""
+    """Draw the chance over the observable; errors as `picture.save`."""
     return save(out, SIZE, lambda figure: fill(figure, found), "rare")
 
 

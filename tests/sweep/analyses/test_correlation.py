@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,9 +14,11 @@ from scipy.stats import spearmanr
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep import sweep
-from tribosweep.sweep.analyses.correlation.correlate import parts_of, with_intervals
+from tribosweep.sweep.analyses.correlation.correlate import groups_of, parts_of, with_intervals
 from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.designs import Concatenation
 from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
 STUDY = """
@@ -77,6 +80,33 @@ def test_rows_that_share_a_draw_are_drawn_together() -> None:
     assert (alone[2] - alone[1])[0, 1] == pytest.approx(0.5 * (once[2] - once[1])[0, 1], rel=0.15)
 
 
+def test_rows_whose_parameters_repeat_belong_together() -> None:
+    def study(design: dict[str, Any]) -> Any:
+        return load({"study": {"name": "a"}, "sweep": design}).design
+
+    between = {"a0": {"from": 1.0, "to": 2.0}, "mu": {"from": 0.1, "to": 0.2}}
+    drawn = {"mu": {"distribution": "uniform", "from": 0.1, "to": 0.2}, "a0": {"from": 1.0, "to": 4.0, "count": 3}}
+    saltelli = study({"design": "saltelli", "count": 4, "axes": between})
+    assert groups_of(saltelli, np.arange(16)).tolist() == np.repeat(np.arange(4), 4).tolist()
+    draws = study({"design": "draws", "count": 5, "axes": drawn})
+    assert groups_of(draws, np.arange(15)).tolist() == np.tile(np.arange(5), 3).tolist()
+    sobol = study({"design": "sobol", "count": 4, "axes": between})
+    both = Concatenation((sobol, saltelli, saltelli))
+    assert groups_of(both, np.arange(36)).tolist() == [*range(4), *np.repeat(np.arange(4, 12), 4).tolist()]
+    assert groups_of(both, np.array([0, 3, 4, 35])).tolist() == [0, 1, 2, 3]
+
+
+def test_one_group_of_rows_has_no_interval() -> None:
+    found, low, high, _ = with_intervals(np.random.default_rng(1).normal(size=(2, 9)), np.zeros(9, int), 0.9, 20, 1)
+    assert np.isfinite(found).all()
+    assert np.isnan([low, high]).all()
+
+
+def test_too_much_memory_is_refused() -> None:
+    with pytest.raises(ConfigError, match="take too much memory"):
+        with_intervals(np.zeros((60, 4)), np.arange(4), 0.9, 100_000, 1)
+
+
 def test_what_is_the_same_in_all_rows_has_no_coefficient() -> None:
     found, low, _, _ = with_intervals(np.stack([np.arange(9.0), np.ones(9)]), np.arange(9), 0.9, 20, 1)
     assert np.isnan([found[0, 1], low[0, 1]]).all()
@@ -116,7 +146,7 @@ def test_the_command_the_call_and_the_report_say_the_same(ranks: Path, capsys: C
     page = (ranks / "report.html").read_text()
     assert '"correlation":{"pairs":[{"first":"a0"' in page
     assert 'id="correlation-chart"' in page
-    assert "wear_power goes most with a0" in page
+    assert "wear_power correlates most strongly with a0" in page
 
 
 def test_wrong_words_are_told_all_at_once(ranks: Path) -> None:

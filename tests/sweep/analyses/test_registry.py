@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ from typing import Any
 import pytest
 
 from docs.make import methods
+from tests.sweep.conftest import FakeKernels
+from tribosweep import sweep
 from tribosweep.sweep import registry
 from tribosweep.sweep.api import Run
+from tribosweep.sweep.cli import main
 from tribosweep.sweep.cli.app import COMMANDS
 from tribosweep.sweep.results.analysis import ASK, Analysis, Request
 from tribosweep.sweep.results.result import Result
 
+Captured = pytest.CaptureFixture[str]
 FOLDER = Path(registry.__file__).parent / "analyses"
 
 
@@ -29,7 +34,7 @@ def compute(*_: Any) -> Result:
     raise NotImplementedError
 
 
-OTHER = Analysis("other", ASK, (), OtherRequest, compute, "Nothing.", "never")
+OTHER = Analysis("alone", ASK, (), OtherRequest, compute, "Nothing.", "never")
 
 
 def test_every_folder_is_registered() -> None:
@@ -68,16 +73,40 @@ def test_command_method_and_request_have_the_same_words(name: str) -> None:
 
 def test_analyses_of_other_packages_are_found_and_faulty_ones_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
-        "tests.sweep.analyses.test_registry:OTHER": "",
+        "tests.sweep.analyses.other_package:ANALYSIS": "",
+        "tests.sweep.analyses.test_registry:OTHER": "must be a package",
+        "tests.sweep.analyses.other_package:ODD": "asks for out, which every command has",
+        "tests.sweep.analyses.other_package:LISTS": "asks for sizes of the type",
         "tests.sweep.analyses.test_registry:FOLDER": "not an Analysis",
         "no_such_package:ANALYSIS": "cannot be loaded: ModuleNotFoundError",
+        "tests.sweep.analyses.other_package.leaves:ANALYSIS": "cannot be loaded: SystemExit",
         "tribosweep.sweep.analyses.basins:ANALYSIS": "is called basins, as another one is",
     }
     entries = [EntryPoint(f"name{number}", value, registry.GROUP) for number, value in enumerate(points)]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
-    with pytest.warns(RuntimeWarning) as told:
-        found = registry.analyses.__wrapped__()
+    found, faults = registry.found.__wrapped__()
     assert found.keys() - registry.analyses().keys() == {"other"}
-    assert len(told) == 3
-    for warning, words in zip(told, [each for each in points.values() if each], strict=True):
-        assert words in str(warning.message)
+    for fault, words in zip(faults, [each for each in points.values() if each], strict=True):
+        assert words in fault
+
+
+def test_the_analysis_of_another_package_is_carried_out(monkeypatch: pytest.MonkeyPatch, fake: FakeKernels, capsys: Captured) -> None:
+    other = import_module("tests.sweep.analyses.other_package").ANALYSIS
+    known = {**registry.analyses(), "other": other}
+    monkeypatch.setattr(registry, "found", lambda: (known, ["the analysis of nobody cannot be loaded"]))
+    Path("study.toml").write_text("[sweep.axes]\na0 = [1.0, 2.0]\n")
+    assert main(["run", "study.toml"]) == 0
+    assert fake.calls
+    found = sweep.open_run("runs/study").analyse("other", factor=2.0)
+    assert found.to_pandas()["twice"].tolist() == [4.0]
+    with pytest.raises(sweep.ConfigError) as wrong:
+        sweep.open_run("runs/study").analyse("other", factor=-1.0, at=5)
+    assert [str(each) for each in wrong.value.problems] == [
+        "factor: -1 is out of bounds: must be > 0",
+        "at: must map names of parameters to values, such as {'mu': 0.2}, not be 5",
+    ]
+    with pytest.raises(sweep.ConfigError, match="factor: is missing"):
+        sweep.open_run("runs/study").analyse("other")
+    capsys.readouterr()
+    assert main(["doctor"]) == 4
+    assert "cannot be loaded" in " ".join(capsys.readouterr().out.split())

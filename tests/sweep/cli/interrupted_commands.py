@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, list[object]]] = {
     "boundary": ("", ["run", CONFIGS / "regime_boundary.toml", "--set", "sweep.halvings=1", "--out", "traced"]),
     "subset": ("", ["run", CONFIGS / "rare_buckling.toml", "--set", "sweep.count=100", "--out", "rare"]),
     "rare": ("subset", ["rare", "rare", "--out", "rare.png"]),
+    "correlation": ("run", ["correlation", "run", "--out", "ranks.png"]),
     "convergence": ("", ["run", CONFIGS / "convergence.toml", "--out", "settled"]),
     "check": ("run", ["check", "run"]),
     "show": ("run", ["show", "run"]),

@@ -66,7 +66,8 @@ READERS = (
     "fragility {} --event wear_power>1 --intensity a0", "fragility {} --event wear_power>1 --intensity a0 --json --out fragility.png",
     "fragility {} --event wear_power>1 --intensity a0 --method cloud", "fragility {} --event wear_power>1 --intensity a0 --by mu",
     "rare {}", "rare {} --json", "rare {} --out rare.png", "basins {}", "correlation {}",
-    "correlation {} --observable stick_fraction --json --out ranks.png --resamples 50", "check {}", "check {} --json", "run study.toml", "resume {}",
+    "correlation {} --observable stick_fraction --json --out ranks.png --resamples 50",
+    "check {}", "check {} --json", "run study.toml", "resume {}",
 )  # fmt: skip
 
 

@@ -132,7 +132,20 @@ def test_json_has_numbers_of_every_kind_exactly_and_null_for_what_is_none(capsys
 
 def test_every_json_is_printed_by_the_one_function_that_keeps_digits() -> None:
     commands = {name: each for name, each in app.COMMANDS.items() if "as_json" in inspect.signature(each).parameters}
-    assert {"show", "signals", "events", "trace", "spectrum", "calibrate", "optimise", "basins", "branches", "rare"} <= commands.keys()
+    assert {
+        "show",
+        "signals",
+        "events",
+        "trace",
+        "spectrum",
+        "calibrate",
+        "optimise",
+        "basins",
+        "branches",
+        "rare",
+        "correlation",
+        "fragility",
+    } <= commands.keys()
     folder = Path(inspect.getfile(app)).parent
     for file in sorted(folder.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
