@@ -11,7 +11,7 @@ from tribosweep.kernels.batch.solve import solve
 from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
-from tribosweep.kernels.branches.known import cut_where_known, on_branches, seen_before
+from tribosweep.kernels.branches.known import cut_where_fewer, cut_where_known, least_periods, on_branches, seen_before
 from tribosweep.kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
 from tribosweep.kernels.branches.section_map import SectionMap
 from tribosweep.kernels.models import Model
@@ -63,14 +63,18 @@ class _Collector:
         self.sides: list[list[Side]] = []  # of each branch
         self.origins: list[tuple[str, int]] = []
         self.special: list[tuple[int, str, Points, float]] = []  # special points, not looked at: branch, kind, point, way from it
-        self.merged: list[tuple[int, Points]] = []  # ends, not looked at, where branches merge into those of half as many periods
+        self.merged: list[tuple[int, Points, float]] = []  # ends, not looked at, where branches merge into those of fewer periods: these
 
     def room(self, row: int) -> bool:
         """Whether a row may have one more branch."""
         return int(np.count_nonzero(self.problem.row == row)) < self.most
 
     def follow(self, starts: list[_Start]) -> None:
-        """Follow new branches from their first points, at most one of a row and a number of periods."""
+        """Follow new branches from their first points, at most one of a row and a number of periods.
+
+        A motion that closes over fewer periods than its start says is followed as one of these, unless it is known.
+        """
+        starts = self._of_least_periods(starts)
         if not starts:
             return
         first, p = len(self.sides), self.problem
@@ -88,13 +92,30 @@ class _Collector:
             if not (self.sides[branch] and self.sides[branch][0].end == CLOSED):  # the other side is the same, backwards
                 self.sides[branch].append(side)
         new = [(number, side) for number in range(first, len(self.sides)) for side in self.sides[number]]
+        self.merged += [(number, side.point(-1), self.problem.periods[number] / 2.0) for number, side in new if side.end == MERGES]
+        self.merged += cut_where_fewer(self.problem, new)
         cut_where_known(self.problem, self.sides, new)
         for number, side in new:
             for i, kind in enumerate(side.kinds):
                 if kind and not (side.end == MERGES and i == len(side.kinds) - 1):
                     self.special += [(number, kind, side.point(i), sign) for sign in ((1.0, -1.0) if kind == BRANCH_POINT else (1.0,))]
-            if side.end == MERGES:
-                self.merged.append((number, side.point(-1)))
+
+    def _of_least_periods(self, starts: list[_Start]) -> list[_Start]:
+        """The starts with the least periods after which their motions close, without those that are known or there twice by this."""
+        if not starts:
+            return []
+        points = replace(joined([start.point for start in starts]), branch=np.arange(len(starts)))
+        trial = replace(self.problem, row=np.array([start.row for start in starts]), periods=np.array([start.periods for start in starts]))
+        least = least_periods(trial, points)
+        changed = np.flatnonzero(least < trial.periods)
+        if not changed.size:
+            return starts
+        kept = [start for start, periods in zip(starts, least, strict=True) if periods == start.periods]
+        known = on_branches(self.problem, self.sides, replace(trial, periods=least), points.take(changed))
+        for i in changed[~known]:
+            if (starts[i].row, least[i]) not in [(start.row, start.periods) for start in kept]:
+                kept.append(replace(starts[i], periods=float(least[i])))
+        return kept
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -186,20 +207,20 @@ class _Collector:
         ])  # fmt: skip
 
     def _halved(self) -> None:
-        """Follow the branches of half as many periods into which those found last merge, one of each row, unless they are known."""
+        """Follow the branches of fewer periods into which those found last merge, one of each row, unless they are known."""
         busy: set[int] = set()
-        now: list[tuple[int, Points]] = []
-        later: list[tuple[int, Points]] = []
-        for number, point in self.merged:
+        now: list[tuple[int, Points, float]] = []
+        later: list[tuple[int, Points, float]] = []
+        for number, point, periods in self.merged:
             row = int(self.problem.row[number])
             if self.room(row):
-                (later if row in busy else now).append((number, point))
+                (later if row in busy else now).append((number, point, periods))
                 busy.add(row)
         self.merged = later
         if not now:
             return
-        numbers, points = np.array([number for number, _ in now]), joined([point for _, point in now])
-        trial = replace(self.problem, row=self.problem.row[numbers], periods=self.problem.periods[numbers] / 2.0)
+        numbers, points = np.array([number for number, _, _ in now]), joined([point for _, point, _ in now])
+        trial = replace(self.problem, row=self.problem.row[numbers], periods=np.array([periods for _, _, periods in now]))
         across = np.zeros_like(points.u)
         across[:, -1] = 1.0
         found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))

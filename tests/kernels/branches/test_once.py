@@ -138,6 +138,37 @@ def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first
     assert side.end == "known"
 
 
+@pytest.mark.parametrize("given", [2.0, 4.0])
+def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(given: float) -> None:
+    """Runs, and Newton's method beside a flip, may come to a motion of one period where one of two is asked for."""
+    found = followed(one(bubble), (1.0 - 1.0 / (3.5 - 1.2 * 0.81), 0.0), -0.9, periods=4, given=given)
+    assert [branch.periods for branch in found] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("fewer", "kinds", "last", "end"),
+    [
+        ((3, 4, 5, 6), {3: GRAZING}, 3, "merges"),  # the branch goes on at a grazing as one of fewer periods
+        ((4, 5, 6), {3: "fold"}, 3, "merges"),  # where they cross, motions are less near than they close
+        ((4, 5, 6), {}, 3, "known"),  # a step passed over the place where they meet
+        ((3,), {3: GRAZING}, 6, "bound"),  # a branch of three periods passes through one of one period
+        ((), {}, 6, "bound"),
+    ],
+)
+def test_a_side_ends_where_its_motions_become_those_of_fewer_periods(
+    fewer: tuple[int, ...], kinds: dict[int, str], last: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 7
+    line = Line(np.stack([np.arange(count, dtype=float)] * 2, axis=1))
+    side = Side([(line, row) for row in range(count)], [kinds.get(row, "") for row in range(count)], "bound", table=line)  # type: ignore[list-item, arg-type]
+    monkeypatch.setattr(known, "joined", lambda points: Line(np.concatenate([one.u for one in points])))
+    monkeypatch.setattr(known, "least_periods", lambda *given: np.where(np.isin(given[1].u[:, 0], fewer), 1.0, 4.0))
+    problem: Any = SimpleNamespace(periods=np.array([4.0]))
+    found = known.cut_where_fewer(problem, [(0, side)])
+    assert (len(side.together()) - 1, side.end) == (last, end)
+    assert [(number, periods) for number, _, periods in found] == ([(0, 1.0)] if last < count - 1 else [])
+
+
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
     nothing = SimpleNamespace()
     collect._Collector.from_seeds(nothing, [])  # type: ignore[arg-type]  # noqa: SLF001
