@@ -12,7 +12,7 @@ from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
 from tribosweep.kernels.branches.known import cut_where_fewer, cut_where_known, least_periods, on_branches, seen_before
-from tribosweep.kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
+from tribosweep.kernels.branches.problem import CLOSES, Places, Plane, Points, Problem, joined, multipliers
 from tribosweep.kernels.branches.section_map import SectionMap
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.schemes import EXACT, PAIR, STEADY
@@ -21,6 +21,7 @@ from tribosweep.kernels.models.status import Status
 SEED = "steady motion"
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
+_CLOSING = 3  # evaluations, and Newton steps between them, until a motion closes at t = 0
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
 
 
@@ -288,11 +289,15 @@ class _Collector:
         whole = [self._together(number) for number in range(len(self.sides))]
         if not whole:
             return []
-        lengths = [len(points) for points, _, _ in whole]
-        y_of = np.split(at_zero(self.problem, joined([points for points, _, _ in whole])), np.cumsum(lengths)[:-1])
-        found = []
-        for number, ((points, kinds, ends), y) in enumerate(zip(whole, y_of, strict=True)):
+        every = joined([points for points, _, _ in whole])
+        y_of, closes = closing_at_zero(self.problem, every)
+        first, found = 0, []
+        for number, (_, every_kind, ends) in enumerate(whole):
             origin, parent = self.origins[number]
+            own = closes[first : first + len(every_kind)]
+            kept = np.flatnonzero(own | ~own.any())
+            points, y, kinds = every.take(first + kept), y_of[first + kept], [every_kind[i] for i in kept]
+            first += len(every_kind)
             row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
             omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
             found.append(Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points)))
@@ -323,6 +328,33 @@ def at_zero(problem: Problem, points: Points) -> np.ndarray:
     u, _ = problem.later(some, 1.0 - some.shift)
     y[moved] = u[:, : problem.map.dimension] * some.speed[:, None]
     return y
+
+
+def closing_at_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.ndarray]:
+    """The section points (N, n) of motions at t = 0 [m/s], from which they close as far as they can, and whether that is to `CLOSES` (N,).
+
+    A point that closes at its own section may do so less well at t = 0: a motion in a stiff contact is sensitive.
+    """
+    y, closes, moved = points.y, points.closes, np.flatnonzero(points.shift > 0.0)
+    if not moved.size:
+        return y, closes
+    some, n = points.take(moved), problem.map.dimension
+    u, direction = problem.later(some, 1.0 - some.shift)
+    places = Places(some.branch, direction, np.zeros(moved.size), some.speed)
+    best, least, todo = u.copy(), np.full(moved.size, np.inf), np.arange(moved.size)
+    for _ in range(_CLOSING):
+        here, residual, _, good = problem.images(places.take(todo), u[todo])
+        better = good & (here.residual < least[todo])
+        best[todo[better]], least[todo[better]] = u[todo[better]], here.residual[better]
+        again = better & (here.residual > 0.1 * CLOSES)
+        todo = todo[again]
+        if not todo.size:
+            break
+        # at a fold no step along the branch
+        inverse = np.linalg.pinv(here.jacobian[again] - np.eye(n), rcond=1e-9)
+        u[todo, :n] -= np.einsum("nij,nj->ni", inverse, residual[again])
+    y[moved], closes[moved] = best[:, :n] * some.speed[:, None], least <= CLOSES
+    return y, closes
 
 
 def branches(

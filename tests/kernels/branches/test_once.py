@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.kernels.branches.test_normal_forms import Form, followed, special
+from tests.kernels.branches.test_normal_forms import Form, Plain, followed, special
 from tribosweep.kernels.branches import collect, known
 from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import GRAZING
 from tribosweep.kernels.branches.follow import Side
+from tribosweep.kernels.branches.problem import Places, Problem
+from tribosweep.kernels.branches.section_map import Images
 
 TWO = 0.3  # multiplier of the second coordinate
 
@@ -167,6 +170,33 @@ def test_a_side_ends_where_its_motions_become_those_of_fewer_periods(
     found = known.cut_where_fewer(problem, [(0, side)])
     assert (len(side.together()) - 1, side.end) == (last, end)
     assert [(number, periods) for number, _, periods in found] == ([(0, 1.0)] if last < count - 1 else [])
+
+
+class Halves(Plain):
+    """The map of a form at half a period; at t = 0 the point is 1e5 times as large, as in a stiff contact."""
+
+    def __call__(
+        self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
+    ) -> Images:
+        """Motions from a section at half a period are seen there, and at t = 0 as all others."""
+        inner = np.where(shift[:, None] == 0.5, y, y / 1e5)  # the point at half a period before
+        found = super().__call__(which, values, inner, direction, np.floor(periods), shift, statistics)
+        at_zero = (shift + periods) % 1.0 == 0.0
+        return replace(found, y=np.where(at_zero[:, None], 1e5 * found.y, found.y))
+
+
+@np.errstate(all="ignore")  # as in `branches`
+def test_rows_that_close_at_their_own_section_close_at_the_start_of_a_period_too() -> None:
+    """An error of 1e-12 where a section lies at half a period is one of 1e-7 at t = 0."""
+    fixed = 1.0 - 1.0 / (3.5 - 1.2 * 0.81)
+    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))
+    u = np.array([[fixed + 1e-12, 0.0, 0.1 / 1.8], [fixed, 2e-12, 0.1 / 1.8]])
+    places = Places(np.arange(2), np.zeros(2), np.full(2, 0.5), np.ones(2))
+    points = problem.images(places, u)[0]
+    assert points.closes.all()
+    y, closes = collect.closing_at_zero(problem, points)
+    assert closes.all()
+    np.testing.assert_allclose(y, [[1e5 * fixed, 0.0]] * 2, atol=1e-9)
 
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
