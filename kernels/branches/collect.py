@@ -115,7 +115,7 @@ class _Collector:
         known = on_branches(self.problem, self.sides, replace(trial, periods=least), points.take(changed))
         for i in changed[~known]:
             if (starts[i].row, least[i]) not in [(start.row, start.periods) for start in kept]:
-                kept.append(replace(starts[i], periods=float(least[i])))
+                kept.append(replace(starts[i], periods=float(least[i]), both=True))
         return kept
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:

@@ -204,7 +204,7 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
                 own = {"mu_s": given["mu"], "mu_d": given["mu"], **given}
                 values = penalised_section.motion(own, given["x0"], given["v0"], branch.periods).multipliers
                 ours = branch.multipliers[row]
-                np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(values), atol=1e-7, err_msg=f"{branch.row} {row}")
+                np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(values), atol=1e-8, err_msg=f"{branch.row} {row}")
                 count += 1
             continue
         if not rows.size:
