@@ -93,7 +93,7 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
 def least_periods(problem: Problem, points: Points) -> np.ndarray:
     """The least periods after which motions close, those of their branches or a divisor of them (N,)."""
     periods = problem.periods[points.branch]
-    least = periods.copy()
+    least: np.ndarray = periods.copy()
     asked = [(i, part) for i, whole in enumerate(periods.astype(int)) for part in range(1, whole) if whole % part == 0]
     if asked:
         which, parts = np.array(asked).T

@@ -189,7 +189,7 @@ class Halves(Plain):
 def test_rows_that_close_at_their_own_section_close_at_the_start_of_a_period_too() -> None:
     """An error of 1e-12 where a section lies at half a period is one of 1e-7 at t = 0."""
     fixed = 1.0 - 1.0 / (3.5 - 1.2 * 0.81)
-    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))
+    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))  # type: ignore[arg-type]
     u = np.array([[fixed + 1e-12, 0.0, 0.1 / 1.8], [fixed, 2e-12, 0.1 / 1.8]])
     places = Places(np.arange(2), np.zeros(2), np.full(2, 0.5), np.ones(2))
     points = problem.images(places, u)[0]
