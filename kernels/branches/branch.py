@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tribosweep.kernels.branches.events import GRAZING
+from tribosweep.kernels.branches.follow import MERGES
 from tribosweep.kernels.branches.problem import Points
 
-PASSAGES = ("passes through", "turns back", "ends")  # what a branch does at a grazing: "ends" where no motion is found on either side
+PASSAGES = (
+    "passes through",
+    "turns back",
+    "ends",
+)  # what a branch does at a grazing: "ends" where no motion is found on either side, or those of a branch of fewer periods
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,6 @@ class Branch:
         for i in np.flatnonzero([kind == GRAZING for kind in self.kinds]):
             before, after = self.value[: i + 1][::-1], self.value[i:]
             came, goes = (next((step for step in np.diff(values) if step), 0.0) for values in (before, after))
-            end = (i == 0 and self.ends[0] == GRAZING) or (i == len(self.kinds) - 1 and self.ends[1] == GRAZING)
+            end = (i == 0 and self.ends[0] in (GRAZING, MERGES)) or (i == len(self.kinds) - 1 and self.ends[1] in (GRAZING, MERGES))
             found[int(i)] = PASSAGES[2 if end else 1 if came * goes > 0.0 else 0]
         return found

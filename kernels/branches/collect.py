@@ -11,8 +11,8 @@ from tribosweep.kernels.batch.solve import solve
 from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
-from tribosweep.kernels.branches.known import cut_where_known, on_branches, seen_before
-from tribosweep.kernels.branches.problem import Places, Plane, Points, Problem, joined, multipliers
+from tribosweep.kernels.branches.known import cut_where_fewer, cut_where_known, least_periods, on_branches, seen_before
+from tribosweep.kernels.branches.problem import CLOSES, Places, Plane, Points, Problem, joined, multipliers
 from tribosweep.kernels.branches.section_map import SectionMap
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.schemes import EXACT, PAIR, STEADY
@@ -21,6 +21,7 @@ from tribosweep.kernels.models.status import Status
 SEED = "steady motion"
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
+_CLOSING = 3  # evaluations, and Newton steps between them, until a motion closes at t = 0
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
 
 
@@ -63,14 +64,18 @@ class _Collector:
         self.sides: list[list[Side]] = []  # of each branch
         self.origins: list[tuple[str, int]] = []
         self.special: list[tuple[int, str, Points, float]] = []  # special points, not looked at: branch, kind, point, way from it
-        self.merged: list[tuple[int, Points]] = []  # ends, not looked at, where branches merge into those of half as many periods
+        self.merged: list[tuple[int, Points, float]] = []  # ends, not looked at, where branches merge into those of fewer periods: these
 
     def room(self, row: int) -> bool:
         """Whether a row may have one more branch."""
         return int(np.count_nonzero(self.problem.row == row)) < self.most
 
     def follow(self, starts: list[_Start]) -> None:
-        """Follow new branches from their first points, at most one of a row and a number of periods."""
+        """Follow new branches from their first points, at most one of a row and a number of periods.
+
+        A motion that closes over fewer periods than its start says is followed as one of these, unless it is known.
+        """
+        starts = self._of_least_periods(starts)
         if not starts:
             return
         first, p = len(self.sides), self.problem
@@ -88,13 +93,30 @@ class _Collector:
             if not (self.sides[branch] and self.sides[branch][0].end == CLOSED):  # the other side is the same, backwards
                 self.sides[branch].append(side)
         new = [(number, side) for number in range(first, len(self.sides)) for side in self.sides[number]]
+        self.merged += [(number, side.point(-1), self.problem.periods[number] / 2.0) for number, side in new if side.end == MERGES]
+        self.merged += cut_where_fewer(self.problem, new)
         cut_where_known(self.problem, self.sides, new)
         for number, side in new:
             for i, kind in enumerate(side.kinds):
                 if kind and not (side.end == MERGES and i == len(side.kinds) - 1):
                     self.special += [(number, kind, side.point(i), sign) for sign in ((1.0, -1.0) if kind == BRANCH_POINT else (1.0,))]
-            if side.end == MERGES:
-                self.merged.append((number, side.point(-1)))
+
+    def _of_least_periods(self, starts: list[_Start]) -> list[_Start]:
+        """The starts with the least periods after which their motions close, without those that are known or there twice by this."""
+        if not starts:
+            return []
+        points = replace(joined([start.point for start in starts]), branch=np.arange(len(starts)))
+        trial = replace(self.problem, row=np.array([start.row for start in starts]), periods=np.array([start.periods for start in starts]))
+        least = least_periods(trial, points)
+        changed = np.flatnonzero(least < trial.periods)
+        if not changed.size:
+            return starts
+        kept = [start for start, periods in zip(starts, least, strict=True) if periods == start.periods]
+        known = on_branches(self.problem, self.sides, replace(trial, periods=least), points.take(changed))
+        for i in changed[~known]:
+            if (starts[i].row, least[i]) not in [(start.row, start.periods) for start in kept]:
+                kept.append(replace(starts[i], periods=float(least[i]), both=True))
+        return kept
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -186,20 +208,20 @@ class _Collector:
         ])  # fmt: skip
 
     def _halved(self) -> None:
-        """Follow the branches of half as many periods into which those found last merge, one of each row, unless they are known."""
+        """Follow the branches of fewer periods into which those found last merge, one of each row, unless they are known."""
         busy: set[int] = set()
-        now: list[tuple[int, Points]] = []
-        later: list[tuple[int, Points]] = []
-        for number, point in self.merged:
+        now: list[tuple[int, Points, float]] = []
+        later: list[tuple[int, Points, float]] = []
+        for number, point, periods in self.merged:
             row = int(self.problem.row[number])
             if self.room(row):
-                (later if row in busy else now).append((number, point))
+                (later if row in busy else now).append((number, point, periods))
                 busy.add(row)
         self.merged = later
         if not now:
             return
-        numbers, points = np.array([number for number, _ in now]), joined([point for _, point in now])
-        trial = replace(self.problem, row=self.problem.row[numbers], periods=self.problem.periods[numbers] / 2.0)
+        numbers, points = np.array([number for number, _, _ in now]), joined([point for _, point, _ in now])
+        trial = replace(self.problem, row=self.problem.row[numbers], periods=np.array([periods for _, _, periods in now]))
         across = np.zeros_like(points.u)
         across[:, -1] = 1.0
         found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))
@@ -267,11 +289,15 @@ class _Collector:
         whole = [self._together(number) for number in range(len(self.sides))]
         if not whole:
             return []
-        lengths = [len(points) for points, _, _ in whole]
-        y_of = np.split(at_zero(self.problem, joined([points for points, _, _ in whole])), np.cumsum(lengths)[:-1])
-        found = []
-        for number, ((points, kinds, ends), y) in enumerate(zip(whole, y_of, strict=True)):
+        every = joined([points for points, _, _ in whole])
+        y_of, closes = closing_at_zero(self.problem, every)
+        first, found = 0, []
+        for number, (_, every_kind, ends) in enumerate(whole):
             origin, parent = self.origins[number]
+            own = closes[first : first + len(every_kind)]
+            kept = np.flatnonzero(own | ~own.any())
+            points, y, kinds = every.take(first + kept), y_of[first + kept], [every_kind[i] for i in kept]
+            first += len(every_kind)
             row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
             omega = value if self.problem.map.names[0] == "omega" else self._omega(row, 0.0)
             found.append(Branch(row, periods, origin, parent, ends, value, points, kinds, y, y[:, 1] / omega, multipliers(points)))
@@ -302,6 +328,33 @@ def at_zero(problem: Problem, points: Points) -> np.ndarray:
     u, _ = problem.later(some, 1.0 - some.shift)
     y[moved] = u[:, : problem.map.dimension] * some.speed[:, None]
     return y
+
+
+def closing_at_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.ndarray]:
+    """The section points (N, n) of motions at t = 0 [m/s], from which they close as far as they can, and whether that is to `CLOSES` (N,).
+
+    A point that closes at its own section may do so less well at t = 0: a motion in a stiff contact is sensitive.
+    """
+    y, closes, moved = points.y, points.closes, np.flatnonzero(points.shift > 0.0)
+    if not moved.size:
+        return y, closes
+    some, n = points.take(moved), problem.map.dimension
+    u, direction = problem.later(some, 1.0 - some.shift)
+    places = Places(some.branch, direction, np.zeros(moved.size), some.speed)
+    best, least, todo = u.copy(), np.full(moved.size, np.inf), np.arange(moved.size)
+    for _ in range(_CLOSING):
+        here, residual, _, good = problem.images(places.take(todo), u[todo])
+        better = good & (here.residual < least[todo])
+        best[todo[better]], least[todo[better]] = u[todo[better]], here.residual[better]
+        again = better & (here.residual > 0.1 * CLOSES)
+        todo = todo[again]
+        if not todo.size:
+            break
+        # at a fold no step along the branch
+        inverse = np.linalg.pinv(here.jacobian[again] - np.eye(n), rcond=1e-9)
+        u[todo, :n] -= np.einsum("nij,nj->ni", inverse, residual[again])
+    y[moved], closes[moved] = best[:, :n] * some.speed[:, None], least <= CLOSES
+    return y, closes
 
 
 def branches(

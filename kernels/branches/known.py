@@ -10,7 +10,7 @@ import numpy as np
 
 from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, GRAZING, cubic
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, Side
-from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
+from tribosweep.kernels.branches.problem import CLOSES, Plane, Points, Problem, joined
 
 if TYPE_CHECKING:
     from tribosweep.kernels.branches.branch import Branch
@@ -87,6 +87,48 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
         place = int(np.argmin(np.nan_to_num(off, nan=np.inf)))
         if off[place] < 1.0:
             found.append((place, z[place], float(part[place])))
+    return found
+
+
+def least_periods(problem: Problem, points: Points) -> np.ndarray:
+    """The least periods after which motions close, those of their branches or a divisor of them (N,)."""
+    periods = problem.periods[points.branch]
+    least: np.ndarray = periods.copy()
+    asked = [(i, part) for i, whole in enumerate(periods.astype(int)) for part in range(1, whole) if whole % part == 0]
+    if asked:
+        which, parts = np.array(asked).T
+        u, _ = problem.later(points.take(which), parts.astype(float))
+        same = np.abs(u - points.u[which]).max(axis=1) <= CLOSES
+        np.minimum.at(least, which[same], parts[same])
+    return least
+
+
+def cut_where_fewer(problem: Problem, new: Sequence[tuple[int, Side]]) -> list[tuple[int, Points, float]]:
+    """End sides of new branches (number, side) where their motions become those of fewer periods.
+
+    The motions behind a grazing may be those of a branch that meets this one there. A single row does not end a side: a branch of three
+    periods passes through one of one period.
+
+    Returns:
+        Branches, the first motions that are of fewer periods, and these periods, where sides were cut.
+    """
+    several = [(number, side) for number, side in new if problem.periods[number] > 1.0 and len(side.kinds) > 1]
+    if not several:
+        return []
+    least = least_periods(problem, joined([side.together() for _, side in several]))
+    found: list[tuple[int, Points, float]] = []
+    for (number, side), periods in zip(several, np.split(least, np.cumsum([len(side.kinds) for _, side in several])[:-1]), strict=True):
+        fewer = periods < problem.periods[number]
+        run = np.flatnonzero(fewer[:-1] & fewer[1:])
+        if not run.size:
+            continue
+        first = int(run[0])
+        last = first if side.kinds[first] else max(first - 1, 0)
+        found.append((number, side.point(first + 1), float(periods[first + 1])))
+        kind = side.kinds[last]
+        side.cut(last)
+        if kind:  # there they meet, else a step passed over this place
+            side.kinds[-1], side.end = kind if kind == GRAZING else BRANCH_POINT, MERGES
     return found
 
 

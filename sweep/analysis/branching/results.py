@@ -67,7 +67,7 @@ SPECIAL = (
 )
 PASSAGE = "of a grazing: the branch passes through, turns back (in the parameter), or ends (no motion on either side); or empty"
 ENDS = (
-    "bound (of the parameter), closed, grazing, merges (with a branch of half as many periods), known (it goes on as a branch "
+    "bound (of the parameter), closed, grazing, merges (with a branch of fewer periods), known (it goes on as a branch "
     "that is listed already), lost (no motion that closes was found behind it), most points, or start"
 )
 CURVE_ENDS = (

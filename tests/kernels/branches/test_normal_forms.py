@@ -67,8 +67,8 @@ class Plain:
 
 
 @np.errstate(all="ignore")  # as in `branches`
-def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int = 2) -> list[Branch]:
-    """The branch through a fixed point, and those that begin on it."""
+def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int = 2, given: float = 1.0) -> list[Branch]:
+    """The branch through a fixed point that is `given` as one of so many periods, and those that begin on it."""
     none = np.zeros(0)
     plain = form if isinstance(form, Plain) else Plain(form)
     found = _Collector(None, {}, Problem(plain, LOW, HIGH, False, none.astype(int), none), Steps(), periods, 8)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int
     across = np.array([[0.0, 0.0, 1.0]])
     point, good, _ = trial.correct(Places(np.zeros(1, int), np.zeros(1), np.zeros(1), np.ones(1)), u, Plane.through(u, across))
     assert good.all()
-    found.follow([_Start(0, point, 1.0, "given", -1, both=True)])
+    found.follow([_Start(0, point, given, "given", -1, both=True)])
     while found.special:
         found.switched()
     return found.branches()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.kernels.branches.test_normal_forms import Form, followed, special
+from tests.kernels.branches.test_normal_forms import Form, Plain, followed, special
 from tribosweep.kernels.branches import collect, known
 from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import GRAZING
 from tribosweep.kernels.branches.follow import Side
+from tribosweep.kernels.branches.problem import Places, Problem
+from tribosweep.kernels.branches.section_map import Images
 
 TWO = 0.3  # multiplier of the second coordinate
 
@@ -136,6 +139,64 @@ def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first
     behind = [row for row in grazings if row + 1 >= begins]
     assert len(side.together()) - 1 == min([*behind, begins - 1])
     assert side.end == "known"
+
+
+@pytest.mark.parametrize("given", [2.0, 4.0])
+def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(given: float) -> None:
+    """Runs, and Newton's method beside a flip, may come to a motion of one period where one of two is asked for."""
+    found = followed(one(bubble), (1.0 - 1.0 / (3.5 - 1.2 * 0.81), 0.0), -0.9, periods=4, given=given)
+    assert [branch.periods for branch in found] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("fewer", "kinds", "last", "end"),
+    [
+        ((3, 4, 5, 6), {3: GRAZING}, 3, "merges"),  # the branch goes on at a grazing as one of fewer periods
+        ((4, 5, 6), {3: "fold"}, 3, "merges"),  # where they cross, motions are less near than they close
+        ((4, 5, 6), {}, 3, "known"),  # a step passed over the place where they meet
+        ((3,), {3: GRAZING}, 6, "bound"),  # a branch of three periods passes through one of one period
+        ((), {}, 6, "bound"),
+    ],
+)
+def test_a_side_ends_where_its_motions_become_those_of_fewer_periods(
+    fewer: tuple[int, ...], kinds: dict[int, str], last: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 7
+    line = Line(np.stack([np.arange(count, dtype=float)] * 2, axis=1))
+    side = Side([(line, row) for row in range(count)], [kinds.get(row, "") for row in range(count)], "bound", table=line)  # type: ignore[list-item, arg-type]
+    monkeypatch.setattr(known, "joined", lambda points: Line(np.concatenate([one.u for one in points])))
+    monkeypatch.setattr(known, "least_periods", lambda *given: np.where(np.isin(given[1].u[:, 0], fewer), 1.0, 4.0))
+    problem: Any = SimpleNamespace(periods=np.array([4.0]))
+    found = known.cut_where_fewer(problem, [(0, side)])
+    assert (len(side.together()) - 1, side.end) == (last, end)
+    assert [(number, periods) for number, _, periods in found] == ([(0, 1.0)] if last < count - 1 else [])
+
+
+class Halves(Plain):
+    """The map of a form at half a period; at t = 0 the point is 1e5 times as large, as in a stiff contact."""
+
+    def __call__(
+        self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
+    ) -> Images:
+        """Motions from a section at half a period are seen there, and at t = 0 as all others."""
+        inner = np.where(shift[:, None] == 0.5, y, y / 1e5)  # the point at half a period before
+        found = super().__call__(which, values, inner, direction, np.floor(periods), shift, statistics)
+        at_zero = (shift + periods) % 1.0 == 0.0
+        return replace(found, y=np.where(at_zero[:, None], 1e5 * found.y, found.y))
+
+
+@np.errstate(all="ignore")  # as in `branches`
+def test_rows_that_close_at_their_own_section_close_at_the_start_of_a_period_too() -> None:
+    """An error of 1e-12 where a section lies at half a period is one of 1e-7 at t = 0."""
+    fixed = 1.0 - 1.0 / (3.5 - 1.2 * 0.81)
+    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))  # type: ignore[arg-type]
+    u = np.array([[fixed + 1e-12, 0.0, 0.1 / 1.8], [fixed, 2e-12, 0.1 / 1.8]])
+    places = Places(np.arange(2), np.zeros(2), np.full(2, 0.5), np.ones(2))
+    points = problem.images(places, u)[0]
+    assert points.closes.all()
+    y, closes = collect.closing_at_zero(problem, points)
+    assert closes.all()
+    np.testing.assert_allclose(y, [[1e5 * fixed, 0.0]] * 2, atol=1e-9)
 
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
