@@ -216,7 +216,7 @@ def test_multipliers_are_those_of_differences(case: tuple[Study, list[Branch], l
             central.append(np.stack([(ahead - back) / (2.0 * size) for ahead, back in ways], axis=2))
         jacobians = (4.0 * central[0] - central[1]) / 3.0
         for jacobian, row in zip(jacobians, rows, strict=True):
-            values = np.linalg.eigvals(jacobian)
+            values = np.linalg.eigvals(jacobian).astype(complex)
             ours = branch.multipliers[row]
             scale = 1.0 + np.abs(branch.points.jacobian[row]).max()
             np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(values), atol=1e-5 * scale, err_msg=f"{branch.row} {row}")
