@@ -112,13 +112,9 @@ def meaning(of: FieldInfo) -> str:
 
 def write() -> None:
     """Write the module in the project's format."""
-    FILE.write_text(formatted(), encoding="utf-8")
-
-
-def formatted() -> str:
-    """The module in the project's format."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"]
-    return subprocess.run(command, input=text(), capture_output=True, check=True, text=True).stdout
+    done = subprocess.run(command, input=text(), capture_output=True, check=True, text=True)
+    FILE.write_text(done.stdout, encoding="utf-8")
 
 
 if __name__ == "__main__":
