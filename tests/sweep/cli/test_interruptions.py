@@ -82,7 +82,7 @@ def test_a_signal_while_empty_folders_are_removed_leaves_none(place: str, tmp_pa
     remove = system.remove_folder
 
     def struck(path: Path) -> None:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
         remove(path)
 
     monkeypatch.setattr(system, "remove_folder", struck)
