@@ -18,7 +18,7 @@ from tribosweep.kernels.models.structure_model import model_of
 from tribosweep.kernels.models.supports import RING, ContactKind, Support, named
 
 BASE, FORCE, MODE = "base", "force", "mode"
-MOST_SUPPORTS = 64
+MOST_SUPPORTS = MOST_LOADS = 64
 CENTRE = "centre"  # the point of a body
 
 
@@ -160,8 +160,9 @@ class Structure:
         object.__setattr__(self, "bases", alike(self.bases or {"": self.basis}))
         object.__setattr__(self, "basis", next(iter(self.bases.values())))
         self._check_own_modes()
-        if len(self.supports) > MOST_SUPPORTS:
-            raise ValueError(f"a structure has at most {MOST_SUPPORTS} supports, not {len(self.supports)}")
+        for what, things, most in (("supports", self.supports, MOST_SUPPORTS), ("loads", self.loads, MOST_LOADS)):
+            if len(things) > most:
+                raise ValueError(f"a structure has at most {most} {what}, not {len(things)}")
         for things in (self.supports, self.loads):
             names = [thing.name for thing in things]
             if len({*names}) < len(names):

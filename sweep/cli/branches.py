@@ -9,7 +9,7 @@ import typer
 
 from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
-from tribosweep.sweep.cli.shared import INTERRUPTED, TERMINATED, Terminated
+from tribosweep.sweep.cli.shared import interruptible
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.results.printed import short
 
@@ -36,12 +36,9 @@ def branches(
         check_suffix(picture)
     study = load.load(config, settings or [])
     directory = out if out is not None else default_directory(study.config)
-    try:
-        with progress("points of the study") as update:
-            found = analysis.carry_out(study, directory, update)
-    except KeyboardInterrupt as error:
-        say(f"\nInterrupted. What is written in {directory} is whole; the same command goes on.")
-        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+    going_on = f"What is written in {directory} is whole; the same command goes on."
+    with interruptible(lambda: going_on), progress("points of the study") as update:
+        found = analysis.carry_out(study, directory, update)
     if picture is not None:
         draw(found, picture, observable)
     if as_json:

@@ -13,7 +13,7 @@ import typer
 
 from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
-from tribosweep.sweep.cli.shared import FAILED_ROWS, INTERRUPTED, TERMINATED, Terminated
+from tribosweep.sweep.cli.shared import FAILED_ROWS, interruptible
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.results.printed import short
@@ -132,13 +132,13 @@ def sampled(result: CalibrationResult, method: Method, directory: Path) -> Calib
     files = stage_files(result, directory) if method is Method.smc else None
     if files is not None and (there := files.stages_there()):
         say(f"Sampling goes on after {there} {'stages' if there > 1 else 'stage'} in {directory}.")
-    try:
-        with progress("draws" if method is Method.nuts else "hundredths") as update:
-            return replace(result, posterior=sample(result, method.value, update, directory))
-    except KeyboardInterrupt as error:
-        goes_on = files is not None and files.stages_there()
-        say(f"\nInterrupted. The same command {'goes on after the last stage' if goes_on else 'begins anew'}, with the same numbers.")
-        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+
+    def going_on() -> str:
+        there = files is not None and files.stages_there()
+        return f"The same command {'goes on after the last stage' if there else 'begins anew'}, with the same numbers."
+
+    with interruptible(going_on), progress("draws" if method is Method.nuts else "hundredths") as update:
+        return replace(result, posterior=sample(result, method.value, update, directory))
 
 
 def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:

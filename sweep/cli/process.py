@@ -29,12 +29,14 @@ from tribosweep.sweep.cli.shared import (
     OUR_FAULT,
     TERMINATED,
     Terminated,
+    interrupted,
     reason,
     shortage,
 )
 from tribosweep.sweep.cli.terminal import say
 from tribosweep.sweep.io import system
 from tribosweep.sweep.io.errors import ConfigError, RunError
+from tribosweep.sweep.io.text import visible
 
 STDERR = 2  # its descriptor
 UsageError: Any = typer.BadParameter.__base__  # typer has no public name for the base of its errors
@@ -157,6 +159,7 @@ def stop_or_tell(found: Any) -> None:
     """Say so and end the process if a signal arrived where Python cannot raise its exception, as in the clean-up of an object."""
     if isinstance(found.exc_value, KeyboardInterrupt):
         with suppress(OSError):
-            system.write(STDERR, b"\nInterrupted.\n")  # Python's own stream may be in use where the signal arrived
+            # Python's own stream may be in use where the signal arrived
+            system.write(STDERR, visible(f"{interrupted()}\n", lines=True).encode())
         leave(TERMINATED if isinstance(found.exc_value, Terminated) else INTERRUPTED)
     sys.__unraisablehook__(found)

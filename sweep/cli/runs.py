@@ -18,10 +18,8 @@ from tribosweep.sweep.cli.shared import (
     BAD_CONFIG,
     FAILED_CHECK,
     FAILED_ROWS,
-    INTERRUPTED,
     NO_RESOURCES,
-    TERMINATED,
-    Terminated,
+    interruptible,
     reason,
     shortage,
 )
@@ -84,19 +82,20 @@ class ExecutorOptions:
 def compute(study: Config, directory: Path, means: ExecutorOptions, extend: bool = False) -> Run:
     """Run a study with a progress bar; if it is stopped, print how to resume it."""
     pool, share = means.pool(), None if means.shard is None else Share.parse(means.shard)
+
+    def going_on() -> str:
+        if "config_hash" not in RunDirectory(directory).read_manifest():
+            return ""
+        return f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
+
     try:
-        with progress() as update:
+        with interruptible(lambda: going_on() or "Nothing was written."), progress() as update:
             return run_with(pool, study, directory, extend, share, update, say)
-    except (KeyboardInterrupt, OSError, RunError, MemoryError, RuntimeError) as error:
+    except (OSError, RunError, MemoryError, RuntimeError) as error:
         lacking = shortage(error)
         if isinstance(error, RuntimeError) and not lacking:
             raise
-        begun = "config_hash" in RunDirectory(directory).read_manifest()
-        going_on = f"What is written is whole; to go on:\n  {shlex.join(['tribosweep', 'resume', str(directory), *means.words()])}"
-        if isinstance(error, KeyboardInterrupt):
-            say(f"\nInterrupted. {going_on if begun else 'Nothing was written.'}")
-            raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
-        say(f"{lacking or reason(error)}{f'. {going_on}' if begun else ''}")
+        say(". ".join(filter(None, [lacking or reason(error), going_on()])))
         raise typer.Exit(NO_RESOURCES if lacking else BAD_CONFIG) from None
 
 

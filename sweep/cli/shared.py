@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+
+from tribosweep.sweep.cli.terminal import say
 
 BAD_CONFIG, FAILED_ROWS, FAILED_CHECK, OUR_FAULT, NO_RESOURCES, INTERRUPTED, CLOSED_PIPE, TERMINATED = 2, 3, 4, 70, 71, 130, 141, 143
 EXIT_STATUSES = {
@@ -23,6 +29,27 @@ EXIT_STATUSES = {
 
 class Terminated(KeyboardInterrupt):
     """Raised by SIGTERM; it ends a run as Ctrl-C does."""
+
+
+TO_GO_ON: list[Callable[[], str]] = []  # what a command that a signal ends now says after "Interrupted."
+
+
+@contextmanager
+def interruptible(words: Callable[[], str]) -> Iterator[None]:
+    """If a signal ends a command meanwhile, say how it goes on and end with the status of the signal."""
+    TO_GO_ON.append(words)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say(interrupted())
+        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+    finally:
+        TO_GO_ON.pop()
+
+
+def interrupted() -> str:
+    """What a command says that a signal ends: that it does, and how it goes on if that is known."""
+    return " ".join(["\nInterrupted.", *(words() for words in TO_GO_ON[-1:])])
 
 
 def reason(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ import typer
 from tribosweep.sweep.cli.arguments import AsJson
 from tribosweep.sweep.cli.terminal import print_json, print_table, say
 from tribosweep.sweep.results.printed import short
+
+LISTED = 20  # points in the table
 
 
 def modes(
@@ -27,7 +30,6 @@ def modes(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.diag(basis.damping) / (2.0 * basis.mass * basis.omega) if full else basis.damping
     frequencies = basis.omega / (2.0 * np.pi)
-    largest = {name: np.abs(shape).max(axis=0) for name, shape in basis.points.items()}
     if as_json:
         print_json(
             {
@@ -46,6 +48,7 @@ def modes(
             }
         )
     else:
+        largest = {name: np.abs(shape).max(axis=0) for name, shape in islice(basis.points.items(), LISTED)}
         header = ["mode", "frequency\nHz", "mass\nkg", "damping", *(f"participation\n{axis}" for axis in AXES), *largest]
         rows = [
             (
@@ -61,6 +64,8 @@ def modes(
         print_table("", header, rows, right=header)
         if largest:
             say("A column with the name of a point has the largest displacement there for a coordinate of 1.")
+        if (count := len(basis.points)) > LISTED:
+            say(f"{LISTED} of {count:,} points are listed; --json and --out have all.")
         if rigid := int(np.sum(basis.omega == 0.0)):
             say(f"{rigid} mode{'s' * (rigid > 1)} of 0 Hz: nothing holds the structure against {'them' if rigid > 1 else 'it'}.")
         if full:

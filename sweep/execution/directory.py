@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +35,7 @@ from tribosweep.sweep.execution.stored import Manifest, problems_in
 from tribosweep.sweep.io.atomic import write_text
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise_path, shorten
 from tribosweep.sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
+from tribosweep.sweep.io.toml import excess, read_resolved
 from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
 from tribosweep.sweep.study.config import Config
 
@@ -230,7 +230,7 @@ class RunDirectory:
     def read_document(self) -> dict[str, Any]:
         """The study of the run as nested tables; empty if it cannot be read."""
         try:
-            return tomllib.loads(str(self.read_manifest()["config"]))
+            return read_resolved(str(self.read_manifest()["config"]))
         except (KeyError, ValueError, RecursionError):
             return {}
 
@@ -278,8 +278,11 @@ def require_own_folders(path: Path) -> None:
 
 
 def require_storable(config: Config) -> None:
-    """Raise ConfigError if the text of a study is longer than a manifest can hold."""
-    size = len(json.dumps(config.to_toml()))
+    """Raise ConfigError if the text of a study is longer than a manifest can hold, or than is read again."""
+    study = config.to_toml()
+    if more := excess(study):
+        raise ConfigError(config.source, [Problem("", f"has with all values of its axes {more}")])
+    size = len(json.dumps(study))
     if size > MOST_STUDY:
         message = f"has {size:,} characters with all values of its axes, at most {MOST_STUDY:,} can be kept: give them as a table of points"
         raise ConfigError(config.source, [Problem("", message)])
@@ -315,7 +318,7 @@ def mark_of(manifest: dict[str, Any]) -> dict[str, Any]:
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
     """Whether a study may extend the run of a manifest: only [sweep] differs, it has more points, and neither study is adaptive."""
     try:
-        there = tomllib.loads(manifest["config"])
+        there = read_resolved(manifest["config"])
         fewer = manifest["points"] < config.design.count
     except (KeyError, TypeError, ValueError):
         return False

@@ -7,7 +7,6 @@ makes its checksums too. So what is read back is checked as the input of a stran
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from tribosweep.kernels.models.schemes import DOUBLE, SINGLE
 from tribosweep.sweep.design.designs import CONCATENATION
 from tribosweep.sweep.io.errors import Problem, cut, shorten
 from tribosweep.sweep.io.files import MOST_TEXT
+from tribosweep.sweep.io.toml import read_resolved
 from tribosweep.sweep.study.capabilities import BOUNDARY
 from tribosweep.sweep.study.document import read_document
 from tribosweep.sweep.study.schema import Document, Sweep
@@ -159,7 +159,7 @@ def study_in(text: str) -> tuple[str, str]:
     """
     problems: list[Problem] = []
     try:
-        tables = tomllib.loads(text)
+        tables = read_resolved(text)
         document = read_document(tables, problems)
     except (ValueError, RecursionError) as error:
         return f"is no study: {cut(str(error), LONGEST)}", ""

@@ -134,8 +134,9 @@ def check_lines(path: Path, start: int) -> int:
         path: the file. start: position of its header.
 
     Raises:
-        OSError: a cell goes on after its closing quote, or has none (Arrow would read "1"5 as 15), or a line between rows of several cells
-            is blank (Arrow would read it as a row of empty cells).
+        OSError: it is no UTF-8 text (Arrow would print a traceback of an uneven row), a cell goes on after its closing quote, or
+            has none (Arrow would read "1"5 as 15), or a line between rows of several cells is blank (Arrow would read it as a row of empty
+            cells).
     """
     if path.stat().st_size <= start:
         return start
@@ -144,6 +145,8 @@ def check_lines(path: Path, start: int) -> int:
         def wrong(place: int, message: str) -> OSError:
             return OSError(errno.EILSEQ, f"line {line_of(data, place)}: {message}", str(path))
 
+        if (place := no_text(data, start)) >= 0:
+            raise wrong(place, "is no UTF-8 text: save the file as UTF-8")
         if data.find(b'"', start) >= 0:
             cells = CELLS.match(data, start)
             end = start if cells is None else cells.end()
@@ -160,6 +163,18 @@ def check_lines(path: Path, start: int) -> int:
                 raise wrong(blank.start(1), "is blank; a row has a cell for each column, which may be empty: leave the line out")
         last = data[end : end + 2]
         return end + (2 if last == b"\r\n" else len(last[:1]))
+
+
+def no_text(data: Any, start: int) -> int:
+    """The first position from `start` on of bytes that are no UTF-8 text; -1 if there is none."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for place in range(start, len(data), BLOCK):
+        before = len(decoder.getstate()[0])
+        try:
+            decoder.decode(data[place : place + BLOCK], final=place + BLOCK >= len(data))
+        except UnicodeDecodeError as error:
+            return place - before + error.start
+    return -1
 
 
 def line_of(data: Any, place: int) -> int:

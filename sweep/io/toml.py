@@ -17,9 +17,14 @@ from tribosweep.sweep.io.text import visible_json
 
 Checked = TypeVar("Checked")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-DEEPEST = 32  # levels of tables and lists
+DEEPEST = 16  # levels of tables and lists
+MOST_COMMAS = 2**20 + 2**16  # of a text: the numbers of a load table that a resolved study holds, and room for more
+MOST_PARTS = 2**18  # of keys, with the tables and lists; the parser takes up to 8 microseconds for each
+MOST_QUOTES = 2**15  # a text with a unit takes 0.2 ms to read
+MOST_LINES = 2**22
 PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 DECIMAL_COMMA = re.compile(r"=[ \t]*+[-+]?\d++,\d")
+POINT_OF_A_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*+\.\d[\d_eE+-]*+(?![\w.])", re.ASCII)
 TOO_DEEP = re.compile(rf"{PART}(?:[ \t]*+\.[ \t]*+{PART}){{{DEEPEST}}}")
 
 
@@ -153,6 +158,8 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     if (deep := TOO_DEEP.search(text)) is not None:  # the parser would take a time that grows as the square of the depth
         line = text.count("\n", 0, deep.start()) + 1
         raise ValueError(f"not TOML of a study: a key of more than {DEEPEST} parts (line {line})")
+    if more := excess(text):
+        raise ValueError(f"not TOML of a study: {more}")
     try:
         tables = tomllib.loads(text + "\n")  # so that an error in the last line is reported with that line
     except tomllib.TOMLDecodeError as error:
@@ -169,6 +176,31 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     if depth_of(tables) > DEEPEST:
         raise ValueError(f"not TOML of a study: nested more than {DEEPEST} deep")
     return tables
+
+
+def read_resolved(text: str) -> dict[str, Any]:
+    """Parse a study that tribosweep has written; TOMLDecodeError (a ValueError) if it is not TOML, or has more than `excess` allows."""
+    if more := excess(text):
+        raise tomllib.TOMLDecodeError(more)
+    return tomllib.loads(text)
+
+
+def excess(text: str) -> str:
+    """What a text of TOML has more of than is read, counted before any work; empty if nothing."""
+    points = text.count(".")
+    if points > MOST_PARTS:
+        points -= sum(1 for _ in POINT_OF_A_NUMBER.finditer(text))
+    parts = text.count("=") + text.count("[") + points
+    counts = (
+        ("commas", text.count(","), MOST_COMMAS),
+        ("parts of keys, tables and lists", parts, MOST_PARTS),
+        ("quotation marks", text.count('"') + text.count("'"), MOST_QUOTES),
+        ("lines", text.count("\n"), MOST_LINES),
+    )
+    for what, count, most in counts:
+        if count > most:
+            return f"{count:,} {what}, at most {most:,} are read: give long lists of values as a table of points"
+    return ""
 
 
 def depth_of(tables: Any) -> int:

@@ -39,7 +39,7 @@ from tribosweep.sweep.structure.beam_file import read_beam
 NO_ARRAYS = "cannot be read as arrays (numpy.savez)"
 MOST_BYTES = 512 * MEBIBYTE
 MOST_JSON = 64 * MEBIBYTE  # lists of Python take twenty times the memory of their text
-MOST_ARRAYS = 100_000
+MOST_ARRAYS = 2**15
 MOST_LISTS = 4 * MOST_ARRAYS  # in JSON, where a shape is three lists in one
 MOST_NUMBERS = 2**25  # of all arrays together
 LONGEST_HEADER = 10_000  # bytes of the header of an array, as numpy has it

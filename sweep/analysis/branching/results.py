@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from tribosweep.sweep.execution.directory import (
 from tribosweep.sweep.io.atomic import make_inner_folder, write_together
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.files import read_text
-from tribosweep.sweep.io.toml import to_toml
+from tribosweep.sweep.io.toml import read_resolved, to_toml
 from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:
@@ -444,7 +443,7 @@ def check_directory(branching: Branching, directory: Path) -> None:
     blocks, study = digests_of_blocks(directory), digest_of_study(directory)
     if {*blocks, *([study] if study else [])} - {digest(branching)}:
         try:
-            there = tomllib.loads(read_text(directory / STUDY))
+            there = read_resolved(read_text(directory / STUDY))
         except (OSError, ValueError):
             there = {}
         lines = differences(there, document_of(branching))

@@ -51,6 +51,8 @@ def test_a_basis_that_is_none_is_refused(change: dict[str, Any], says: str) -> N
         ({"supports": [Support("a", "middle"), Support("a", "middle")]}, "two have the name 'a'"),
         ({"loads": [Load("a", "force", point="end")]}, "no point 'end'"),
         ({"loads": [Load("a", "mode", mode=2)]}, "there is no mode 2; modes are counted from 0 to 1"),
+        ({"supports": [Support(f"a{number}", "middle") for number in range(65)]}, "at most 64 supports, not 65"),
+        ({"loads": [Load(f"a{number}") for number in range(65)]}, "at most 64 loads, not 65"),
         ({"observed": ["top"]}, "no point 'top'"),
         ({"start": np.ones(3)}, "start must have 2 finite numbers"),
     ],

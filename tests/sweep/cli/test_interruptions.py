@@ -51,11 +51,12 @@ def test_an_exception_of_a_signal_waits_for_the_end_of_the_outermost_section() -
     assert passed[1:] == ["again"]
 
 
-def test_a_signal_that_python_cannot_raise_leaves_no_lock(tmp_path: Path) -> None:
+def test_a_signal_that_python_cannot_raise_leaves_no_lock_and_says_how_a_command_goes_on(tmp_path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
 from tribosweep.sweep.cli import process
+from tribosweep.sweep.cli.shared import interruptible
 from tribosweep.sweep.execution import lock
 from tribosweep.sweep.execution.job_share import Share
 released, undo = [], lock.release
@@ -66,13 +67,13 @@ class Dying:
 sys.unraisablehook = process.stop_or_tell
 sys.stdout.reconfigure(line_buffering=True)
 place = Path({str(tmp_path / "new" / "inner")!r})
-with lock.hold(place, Share(1, 2)):
+with interruptible(lambda: "The same command goes on."), lock.hold(place, Share(1, 2)):
     print(*sorted(path.name for path in place.iterdir()))
     process.os._exit, leave = lambda status: (print(*released), leave(status)), process.os._exit
     Dying()
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, "\nInterrupted.\n")
+    assert (done.returncode, done.stderr) == (130, "\nInterrupted. The same command goes on.\n")
     assert done.stdout == ".lock .lock-1-of-2\n.lock-1-of-2 .lock\n"  # as they are released without a signal
     assert not [*tmp_path.iterdir()]
 

@@ -110,7 +110,8 @@ ENDLESS = {
     "a hundred thousand columns": (b",".join(b"c%d" % i for i in range(100_000)) + b"\n", "cannot read"),
     "nothing but null bytes": (bytes(30_000_000), "line 1 has more than 524,288 bytes"),
     "nothing": (b"", "cannot read"),
-    "bytes that are no text": (b"a0\n\xff\xfe\n", ""),
+    "bytes that are no text": (b"a0\n\xff\xfe\n", "line 2: is no UTF-8 text"),
+    "an uneven row that is no text": (b"a0,mu\n1,2\n1,2,\xe9\n", "line 3: is no UTF-8 text"),
 }
 
 
@@ -147,10 +148,10 @@ def test_many_wrong_cells_are_counted(tmp_path: Path, capsys: Captured) -> None:
 
 
 STUDIES = {
-    "keys of many parts": ("a" + ".a" * 100_000 + " = 1", "a key of more than 32 parts (line 1)"),
-    "quoted keys of many parts": ("[" + '"a" . ' * 100_000 + "a]", "a key of more than 32 parts (line 1)"),
+    "keys of many parts": ("a" + ".a" * 100_000 + " = 1", "a key of more than 16 parts (line 1)"),
+    "quoted keys of many parts": ("[" + '"a" . ' * 100_000 + "a]", "a key of more than 16 parts (line 1)"),
     "lists in lists": ("a = " + "[" * 100_000, "nested too deeply"),
-    "lists in lists that end": ("a = " + "[" * 200 + "]" * 200, "nested more than 32 deep"),
+    "lists in lists that end": ("a = " + "[" * 200 + "]" * 200, "nested more than 16 deep"),
     "tables in tables": ("a = " + "{a=" * 100_000, "nested too deeply"),
     "a number of many digits": (f"[parameters]\nmu = 1{'0' * 10_000}", "Exceeds the limit (4300 digits)"),
     "a hexadecimal number of many digits": (f"[parameters]\nmu = 0x{'f' * 100_000}", "parameters.mu: must be a finite number"),
@@ -161,7 +162,18 @@ STUDIES = {
     "many keys": ("[parameters]\n" + "\n".join(f"k{number} = 1" for number in range(100_000)), "and 99,980 more keys like these"),
     "many axes": ("[sweep.axes]\n" + "\n".join(f"k{number} = [1]" for number in range(100_000)), "and 99,980 more keys like these"),
     "many sections": ("\n".join(f"[s{number}]" for number in range(30_000)), "and 29,980 more keys like these"),
-    "many wrong words": (f"[sweep.axes]\nscheme = {['x'] * 300_000}", "and 299,995 more values like these"),
+    "many loads": ("[study]\nmodel = 'body'\n" + "".join(f"[loads.s{n}]\namplitude = 1.0\n" for n in range(20_000)), "at most 64"),
+    "many supports": ("[study]\nmodel = 'body'\n" + "".join(f"[supports.s{n}]\ngap = 1e-3\n" for n in range(20_000)), "at most 64"),
+    "many wrong words": (f"[sweep.axes]\nscheme = {['x'] * 10_000}", "and 9,995 more values like these"),
+    "many values": (f"[sweep.axes]\nmu = [{'0,' * 2**21}]", "2,097,152 commas, at most 1,114,112 are read: give long lists of values"),
+    "many keys of parts": ("".join(f"k{number}{'.a' * 14} = 1\n" for number in range(20_000)), "parts of keys, tables and lists"),
+    "many keys of parts beside many numbers": (
+        f"a = [{'0.1,' * 2**20}]\n" + "".join(f"k{number}{'.1' * 14} = 1\n" for number in range(20_000)),
+        "parts of keys, tables and lists, at most 262,144 are read",
+    ),
+    "many lists": (f"a = [{'[],' * 2**19}]", "parts of keys, tables and lists, at most 262,144 are read"),
+    "many values with a unit": (f"[sweep.axes]\nv0 = {['1 m/s'] * 2**16}", "131,072 quotation marks, at most 32,768 are read"),
+    "many lines": ("#\n" * 2**23, "8,388,608 lines, at most 4,194,304 are read"),
     "a long key": (f"[parameters]\n{'k' * 1_000_000} = 1", "unknown parameter"),
     "a long word": (f"[study]\nmodel = '{'k' * 1_000_000}'", "is not a model"),
     "nothing but spaces and more": (" " * 40_000_000, "at most 33,554,432 are read"),

@@ -141,6 +141,16 @@ def test_modes_prints_what_a_basis_holds(tmp_path: Path, capsys: Captured) -> No
     assert main(["modes", str(TUBE), "--out", str(tmp_path / "tube.csv")]) == 2
 
 
+def test_modes_lists_some_of_many_points(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "basis.npz"
+    np.savez(path, omega=[1.0], **{f"points.p{number:02}": np.ones((3, 1)) for number in range(21)})  # type: ignore[arg-type]
+    assert main(["modes", str(path)]) == 0
+    said = capsys.readouterr()
+    assert "p19" in said.out
+    assert "p20" not in said.out
+    assert "20 of 21 points are listed; --json and --out have all." in said.err
+
+
 def test_modes_and_corrections_of_a_beam_have_their_own_damping(tmp_path: Path) -> None:
     path = tmp_path / "beam.toml"
     path.write_text(
