@@ -100,7 +100,8 @@ def names_written(folder: Path, words: list[str]) -> list[str]:
     for what, path, flags in seen:
         name = Path(path).name
         if not Path(path).is_relative_to(folder):
-            assert Path(path).is_relative_to(tempfile.gettempdir()) or ".pyc" in path or path == os.devnull, f"{what} {path}"
+            bytecode = "__pycache__" in path or Path(path).is_relative_to(sys.pycache_prefix or folder)
+            assert Path(path).is_relative_to(tempfile.gettempdir()) or bytecode or path == os.devnull, f"{what} {path}"
             continue
         if what == "open":
             assert flags & os.O_NOFOLLOW, f"{path} is opened through links"
