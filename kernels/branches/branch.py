@@ -10,11 +10,8 @@ from tribosweep.kernels.branches.events import GRAZING
 from tribosweep.kernels.branches.follow import MERGES
 from tribosweep.kernels.branches.problem import Points
 
-PASSAGES = (
-    "passes through",
-    "turns back",
-    "ends",
-)  # what a branch does at a grazing: "ends" where no motion is found on either side, or those of a branch of fewer periods
+# what a branch does at a grazing: it ends where no motion is found on either side, or those of a branch of fewer periods
+PASSAGES = ("passes through", "turns back", "ends")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ SEED = "steady motion"
 _AWAY = (1e-3, 1e-2, 1e-4)  # distances in u from a point where branches meet, tried one after the other
 _BEHIND = 1e-3  # distance in s from the end of a branch at which other motions are looked for
 _CLOSING = 3  # evaluations, and Newton steps between them, until a motion closes at t = 0
+_SAME_MOTION = 1e-4  # distance in u at t = 0 within which Newton's method has stayed at a motion
 _SETTLING = 60  # repetitions of a motion that are run until the stretch of its penalised contact repeats
 
 
@@ -64,7 +65,7 @@ class _Collector:
         self.sides: list[list[Side]] = []  # of each branch
         self.origins: list[tuple[str, int]] = []
         self.special: list[tuple[int, str, Points, float]] = []  # special points, not looked at: branch, kind, point, way from it
-        self.merged: list[tuple[int, Points, float]] = []  # ends, not looked at, where branches merge into those of fewer periods: these
+        self.fewer: list[_Start] = []  # motions of fewer periods than the branch or the start that came to them, not looked at
 
     def room(self, row: int) -> bool:
         """Whether a row may have one more branch."""
@@ -93,8 +94,10 @@ class _Collector:
             if not (self.sides[branch] and self.sides[branch][0].end == CLOSED):  # the other side is the same, backwards
                 self.sides[branch].append(side)
         new = [(number, side) for number in range(first, len(self.sides)) for side in self.sides[number]]
-        self.merged += [(number, side.point(-1), self.problem.periods[number] / 2.0) for number, side in new if side.end == MERGES]
-        self.merged += cut_where_fewer(self.problem, new)
+        fewer = [(number, side.point(-1), self.problem.periods[number] / 2.0) for number, side in new if side.end == MERGES]
+        fewer += cut_where_fewer(self.problem, new)
+        rows = self.problem.row
+        self.fewer += [_Start(int(rows[number]), point, periods, BRANCH_POINT, number, both=True) for number, point, periods in fewer]
         cut_where_known(self.problem, self.sides, new)
         for number, side in new:
             for i, kind in enumerate(side.kinds):
@@ -102,21 +105,15 @@ class _Collector:
                     self.special += [(number, kind, side.point(i), sign) for sign in ((1.0, -1.0) if kind == BRANCH_POINT else (1.0,))]
 
     def _of_least_periods(self, starts: list[_Start]) -> list[_Start]:
-        """The starts with the least periods after which their motions close, without those that are known or there twice by this."""
+        """The starts whose motions close over no fewer periods than they say; the others wait to be looked at as what they are."""
         if not starts:
             return []
         points = replace(joined([start.point for start in starts]), branch=np.arange(len(starts)))
         trial = replace(self.problem, row=np.array([start.row for start in starts]), periods=np.array([start.periods for start in starts]))
         least = least_periods(trial, points)
-        changed = np.flatnonzero(least < trial.periods)
-        if not changed.size:
-            return starts
-        kept = [start for start, periods in zip(starts, least, strict=True) if periods == start.periods]
-        known = on_branches(self.problem, self.sides, replace(trial, periods=least), points.take(changed))
-        for i in changed[~known]:
-            if (starts[i].row, least[i]) not in [(start.row, start.periods) for start in kept]:
-                kept.append(replace(starts[i], periods=float(least[i]), both=True))
-        return kept
+        both = list(zip(starts, least, strict=True))
+        self.fewer += [replace(start, periods=float(periods), both=True) for start, periods in both if periods < start.periods]
+        return [start for start, periods in both if periods == start.periods]
 
     def from_seeds(self, seeds: Sequence[_Seed]) -> None:
         """Follow the branches of the steady motions to which runs from `seeds` tend, one of each row, unless they are known."""
@@ -178,7 +175,7 @@ class _Collector:
 
     def switched(self) -> None:
         """Follow the branches that begin at flips and crossings of those found last, and those into which they merge."""
-        self._halved()
+        self._of_fewer_periods()
         special, self.special = self.special, []
         busy: set[tuple[int, float]] = set()  # of a row and its periods one place at a time: the next may be where that branch ends
         begins: list[tuple[int, str, Points, float, float]] = []  # branch, kind, point, periods, way
@@ -207,29 +204,30 @@ class _Collector:
             for i in good
         ])  # fmt: skip
 
-    def _halved(self) -> None:
-        """Follow the branches of fewer periods into which those found last merge, one of each row, unless they are known."""
+    def _of_fewer_periods(self) -> None:
+        """Follow the branches of the motions of fewer periods that were found last, one of each row, unless they are known.
+
+        What a point knows is of the periods that it was looked at with: it is computed anew.
+        """
         busy: set[int] = set()
-        now: list[tuple[int, Points, float]] = []
-        later: list[tuple[int, Points, float]] = []
-        for number, point, periods in self.merged:
-            row = int(self.problem.row[number])
-            if self.room(row):
-                (later if row in busy else now).append((number, point, periods))
-                busy.add(row)
-        self.merged = later
+        now: list[_Start] = []
+        later: list[_Start] = []
+        for start in self.fewer:
+            if self.room(start.row):
+                (later if start.row in busy else now).append(start)
+                busy.add(start.row)
+        self.fewer = later
         if not now:
             return
-        numbers, points = np.array([number for number, _, _ in now]), joined([point for _, point, _ in now])
-        trial = replace(self.problem, row=self.problem.row[numbers], periods=np.array([periods for _, _, periods in now]))
+        points = joined([start.point for start in now])
+        trial = replace(self.problem, row=np.array([start.row for start in now]), periods=np.array([start.periods for start in now]))
         across = np.zeros_like(points.u)
         across[:, -1] = 1.0
-        found, good, _ = trial.correct(points.places._replace(branch=np.arange(len(now))), points.u, Plane.through(points.u, across))
+        places = points.places._replace(branch=np.arange(len(now)))
+        found, good, _ = trial.correct(places, points.u, Plane.through(points.u, across), statistics=True)
         new = np.flatnonzero(good & np.isfinite(found.tangent).all(axis=1))
         new = new[~on_branches(self.problem, self.sides, trial, found.take(new))]
-        self.follow([
-            _Start(int(trial.row[i]), found.take(np.array([i])), trial.periods[i], BRANCH_POINT, int(numbers[i]), both=True) for i in new
-        ])  # fmt: skip
+        self.follow([replace(now[i], point=found.take(np.array([i]))) for i in new])
 
     def _beside(self, points: Points, kinds: np.ndarray, periods: np.ndarray, signs: np.ndarray) -> tuple[Points, np.ndarray]:
         """The first points of branches that begin at flips and branch points (N), and whether each was found."""
@@ -295,7 +293,7 @@ class _Collector:
         for number, (_, every_kind, ends) in enumerate(whole):
             origin, parent = self.origins[number]
             own = closes[first : first + len(every_kind)]
-            kept = np.flatnonzero(own | ~own.any())
+            kept = np.flatnonzero(own | np.array([bool(kind) for kind in every_kind]) | ~own.any())
             points, y, kinds = every.take(first + kept), y_of[first + kept], [every_kind[i] for i in kept]
             first += len(every_kind)
             row, periods, value = int(self.problem.row[number]), int(self.problem.periods[number]), self.problem.value(points.u[:, -1])
@@ -321,13 +319,18 @@ class _Collector:
 
 def at_zero(problem: Problem, points: Points) -> np.ndarray:
     """The section points (N, n) of motions at t = 0 [m/s]."""
-    moved = points.shift > 0.0
-    if not moved.any():
-        return points.y
-    some, y = points.take(moved), points.y
-    u, _ = problem.later(some, 1.0 - some.shift)
-    y[moved] = u[:, : problem.map.dimension] * some.speed[:, None]
+    y, (moved, u, _) = points.y, _moved_to_zero(problem, points)
+    y[moved] = u[:, : problem.map.dimension] * points.speed[moved, None]
     return y
+
+
+def _moved_to_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which points (k,) are of sections at another time than t = 0, their unknowns there (k, n + d) and their directions (k,)."""
+    moved = np.flatnonzero(points.shift > 0.0)
+    if not moved.size:
+        return moved, points.u[:0], points.direction[:0]
+    some = points.take(moved)
+    return moved, *problem.later(some, 1.0 - some.shift)
 
 
 def closing_at_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.ndarray]:
@@ -335,16 +338,16 @@ def closing_at_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.nd
 
     A point that closes at its own section may do so less well at t = 0: a motion in a stiff contact is sensitive.
     """
-    y, closes, moved = points.y, points.closes, np.flatnonzero(points.shift > 0.0)
+    y, closes, n = points.y, points.closes, problem.map.dimension
+    moved, u, direction = _moved_to_zero(problem, points)
     if not moved.size:
         return y, closes
-    some, n = points.take(moved), problem.map.dimension
-    u, direction = problem.later(some, 1.0 - some.shift)
-    places = Places(some.branch, direction, np.zeros(moved.size), some.speed)
-    best, least, todo = u.copy(), np.full(moved.size, np.inf), np.arange(moved.size)
+    places = Places(points.branch[moved], direction, np.zeros(moved.size), points.speed[moved])
+    first, best, least, todo = u.copy(), u.copy(), np.full(moved.size, np.inf), np.arange(moved.size)
     for _ in range(_CLOSING):
         here, residual, _, good = problem.images(places.take(todo), u[todo])
-        better = good & (here.residual < least[todo])
+        same = np.abs(u[todo] - first[todo]).max(axis=1) <= _SAME_MOTION  # near a fold a step may lead to another one
+        better = good & same & (here.residual < least[todo])
         best[todo[better]], least[todo[better]] = u[todo[better]], here.residual[better]
         again = better & (here.residual > 0.1 * CLOSES)
         todo = todo[again]
@@ -353,7 +356,7 @@ def closing_at_zero(problem: Problem, points: Points) -> tuple[np.ndarray, np.nd
         # at a fold no step along the branch
         inverse = np.linalg.pinv(here.jacobian[again] - np.eye(n), rcond=1e-9)
         u[todo, :n] -= np.einsum("nij,nj->ni", inverse, residual[again])
-    y[moved], closes[moved] = best[:, :n] * some.speed[:, None], least <= CLOSES
+    y[moved], closes[moved] = best[:, :n] * points.speed[moved, None], least <= CLOSES
     return y, closes
 
 
@@ -382,7 +385,8 @@ def branches(
         most: number of branches of a row. rows: number of rows, where all columns are numbers.
 
     Returns:
-        The branches, in the order in which they were found. Branches that begin at flips (period doublings) and at crossings
+        The branches, in the order in which they were found. Rows close to 1e-8 of the speed at t = 0, special points at their own section;
+        of a branch no row of which closes, all are there. Branches that begin at flips (period doublings) and at crossings
         of branches are followed too, stable or not; where events of a period change and a branch does not go on, a steady motion beside
         that point is looked for.
 
@@ -425,7 +429,7 @@ def _branches(
             (later if seed.row in busy else now).append(seed)
             busy.add(seed.row)
         collected.from_seeds([seed for seed in now if collected.room(seed.row)])
-        while collected.special or collected.merged:
+        while collected.special or collected.fewer:
             collected.switched()
         waiting = later + collected.behind_ends()
     return collected.branches()

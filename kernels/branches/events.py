@@ -9,7 +9,7 @@ import numpy as np
 
 from tribosweep.kernels.branches.problem import TESTS, Plane, Points, Problem, Value, bordered, joined, multipliers, solved, tangents
 
-GRAZING, BRANCH_POINT, FLIP = "grazing", "branch point", "flip"
+GRAZING, BRANCH_POINT, FLIP, FOLD = "grazing", "branch point", "flip", "fold"
 LOCATED = 1e-12  # width in u of the bracket around a located point
 _APART = 1e-6  # points at both sides of a grazing that are farther apart than this in u lie on different branches
 _HALVINGS, _MOST_ROOTS = 60, 40

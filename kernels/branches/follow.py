@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tribosweep.kernels.branches.events import BRANCH_POINT, GRAZING, Found, between, happens, smooth
+from tribosweep.kernels.branches.events import BRANCH_POINT, FOLD, GRAZING, Found, between, happens, smooth
 from tribosweep.kernels.branches.grazing import behind, differ
 from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
 
@@ -308,7 +308,7 @@ def _record(
         if wrong[place]:
             continue
         for at, kind, point, goes_on in sorted(special[place], key=lambda one: one[0]):
-            meets = (place, at) in merges and kind in (BRANCH_POINT, "fold")
+            meets = (place, at) in merges and kind in (BRANCH_POINT, FOLD)
             side.points.append(point)
             side.kinds.append(BRANCH_POINT if meets else kind)  # both are located there, in either order
             if not goes_on:
@@ -350,7 +350,7 @@ def _merging(problem: Problem, found: list[Found]) -> set[tuple[int, float]]:
     """Where branches of an even number of periods meet those of half of it: (place of the step, how far along it)."""
     meets: set[tuple[int, float]] = set()
     for each in found:
-        if each.kind not in (BRANCH_POINT, "fold") or not len(each.points):
+        if each.kind not in (BRANCH_POINT, FOLD) or not len(each.points):
             continue
         periods = problem.periods[each.points.branch]
         even = np.flatnonzero(periods % 2 == 0)

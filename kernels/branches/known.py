@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, GRAZING, cubic
+from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, FOLD, GRAZING, cubic
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, Side
 from tribosweep.kernels.branches.problem import CLOSES, Plane, Points, Problem, joined
 
@@ -127,7 +127,7 @@ def cut_where_fewer(problem: Problem, new: Sequence[tuple[int, Side]]) -> list[t
         found.append((number, side.point(first + 1), float(periods[first + 1])))
         kind = side.kinds[last]
         side.cut(last)
-        if kind:  # there they meet, else a step passed over this place
+        if kind in (GRAZING, FOLD, BRANCH_POINT):  # there they meet, else a step passed over this place
             side.kinds[-1], side.end = kind if kind == GRAZING else BRANCH_POINT, MERGES
     return found
 

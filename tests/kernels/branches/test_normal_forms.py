@@ -72,13 +72,13 @@ def followed(form: Form | Plain, y: tuple[float, float], at: float, periods: int
     none = np.zeros(0)
     plain = form if isinstance(form, Plain) else Plain(form)
     found = _Collector(None, {}, Problem(plain, LOW, HIGH, False, none.astype(int), none), Steps(), periods, 8)  # type: ignore[arg-type]
-    trial = Problem(found.problem.map, LOW, HIGH, False, np.zeros(1, int), np.ones(1))
+    trial = Problem(found.problem.map, LOW, HIGH, False, np.zeros(1, int), np.array([given]))
     u = np.array([[*y, float(trial.place(at))]])
     across = np.array([[0.0, 0.0, 1.0]])
     point, good, _ = trial.correct(Places(np.zeros(1, int), np.zeros(1), np.zeros(1), np.ones(1)), u, Plane.through(u, across))
     assert good.all()
     found.follow([_Start(0, point, given, "given", -1, both=True)])
-    while found.special:
+    while found.special or found.fewer:
         found.switched()
     return found.branches()
 

@@ -144,8 +144,12 @@ def test_a_side_that_comes_to_a_branch_behind_several_grazings_ends_at_the_first
 @pytest.mark.parametrize("given", [2.0, 4.0])
 def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(given: float) -> None:
     """Runs, and Newton's method beside a flip, may come to a motion of one period where one of two is asked for."""
-    found = followed(one(bubble), (1.0 - 1.0 / (3.5 - 1.2 * 0.81), 0.0), -0.9, periods=4, given=given)
+    start = (one(bubble), (1.0 - 1.0 / (3.5 - 1.2 * 0.81), 0.0), -0.9)
+    found, plain = followed(*start, periods=4, given=given), followed(*start, periods=4)
     assert [branch.periods for branch in found] == [1, 2, 4]
+    for branch, other in zip(found, plain, strict=True):
+        assert branch.kinds == other.kinds
+        np.testing.assert_allclose(branch.multipliers, other.multipliers, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +157,7 @@ def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(giv
     [
         ((3, 4, 5, 6), {3: GRAZING}, 3, "merges"),  # the branch goes on at a grazing as one of fewer periods
         ((4, 5, 6), {3: "fold"}, 3, "merges"),  # where they cross, motions are less near than they close
+        ((4, 5, 6), {3: "flip"}, 3, "known"),  # a flip is none
         ((4, 5, 6), {}, 3, "known"),  # a step passed over the place where they meet
         ((3,), {3: GRAZING}, 6, "bound"),  # a branch of three periods passes through one of one period
         ((), {}, 6, "bound"),
@@ -196,7 +201,7 @@ def test_rows_that_close_at_their_own_section_close_at_the_start_of_a_period_too
     assert points.closes.all()
     y, closes = collect.closing_at_zero(problem, points)
     assert closes.all()
-    np.testing.assert_allclose(y, [[1e5 * fixed, 0.0]] * 2, atol=1e-9)
+    np.testing.assert_allclose(y, [[1e5 * fixed, 0.0]] * 2, rtol=0.0, atol=1e-9)
 
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:
