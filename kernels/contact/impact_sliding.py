@@ -56,7 +56,10 @@ class Touch(NamedTuple):
     way: Vector
 
     def enters(self, after: Touch) -> Array:
-        """Whether a step makes contact: a damper pushes a point that comes to the face just at its end. `after`: the state then."""
+        """Whether a step makes contact (G,), also where the point comes to the face just at its end: a damper pushes it there.
+
+        `after`: the state at the end of the step, this one being that at its start.
+        """
         return (self.depth < 0.0) & (after.depth >= 0.0)
 
 
@@ -79,7 +82,10 @@ def scalar(one: Vector, other: Vector) -> Array:
 
 
 def across(outward: Vector, vector: Vector) -> Array:
-    """The part of a vector around a ring, at right angles to the `outward` direction, times the length of that."""
+    """The cross product (G,) of two vectors in the plane of a ring, in the product of their units.
+
+    With a unit vector `outward` it is the part of `vector` around the ring.
+    """
     return outward[0] * vector[1] - outward[1] * vector[0]
 
 

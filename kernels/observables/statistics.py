@@ -75,7 +75,8 @@ def add_instant(sums: Statistics, length: Array, values: Array, velocity: Array)
 def widen(sums: Statistics, lasts: Array, values: Array) -> Statistics:
     """Extremes after more `values` (q, n); `lasts`: whether their stretch of time has a length in the window.
 
-    Of equal values the earlier one stays, with its derivative: a value at the end of a window may be looked at again at that instant.
+    Of equal values the earlier one stays, with its derivative: a value at the end of a window may be looked at again at that instant. The
+    numbers are those of the minimum and maximum, which keep NaN.
     """
     low, high = jnp.min(values, axis=1), jnp.max(values, axis=1)
     lowest = with_tangent_of(jnp.where(low < sums.lowest, low, sums.lowest), jnp.minimum(sums.lowest, low))

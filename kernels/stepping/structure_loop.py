@@ -30,11 +30,12 @@ from tribosweep.kernels.stepping.observe_structure import added_of, observe, obs
 from tribosweep.kernels.stepping.observe_wall import WindowPart
 from tribosweep.kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from tribosweep.kernels.stepping.side_by_side import side_by_side
-from tribosweep.kernels.stepping.structure import build, of_row, times
+from tribosweep.kernels.stepping.structure import build, of_row
 from tribosweep.kernels.stepping.structure_run import (
     Counted,
     Plan,
     PointSums,
+    Seen,
     StructureRun,
     StructureSetup,
     StructureSums,
@@ -304,7 +305,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         sums = observe_along(setup, run, trial, seen, h, inside, along, acting)
         state, sums = structure_phases.turned_over(setup, run, trial.state, sums, plan, ends, along, planned, loads[-1], inside)
         trial = trial._replace(state=state)
-    sums = _from_the_start(setup, run, trial.state, sums, window_bounds.part_of(window_bounds.lost_at_start(p, clock.t), h))
+    sums = _from_the_start(run, trial.state, seen, sums, window_bounds.part_of(window_bounds.lost_at_start(p, clock.t), h))
     if setup.loads.shaped:
         there, here = setup.loads.at(target), setup.loads.at(target, before=True)
         jump = there.force - here.force
@@ -339,7 +340,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
     return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))
 
 
-def _from_the_start(setup: StructureSetup, run: StructureRun, after: StepState, sums: StructureSums, part: Array) -> StructureSums:
+def _from_the_start(run: StructureRun, after: StepState, seen: Seen, sums: StructureSums, part: Array) -> StructureSums:
     """The sums after a step in a window that begins with the run, at a `part` of the step that is 0; see `window_bounds`."""
     less = functools.partial(window_bounds.without, part=part)
     contacts = []
@@ -348,8 +349,7 @@ def _from_the_start(setup: StructureSetup, run: StructureRun, after: StepState, 
         contacts.append(now._replace(added=added, extremes=observe_contacts.narrowed(now.extremes, start, end, part)))
     old, points = run.sums.points, sums.points
     energy = None if old.energy is None or points.energy is None else less(old.energy, points.energy)
-    first, last = (jnp.abs(times(setup.p["points"], x)) for x in (run.state.x, after.x))
-    largest = window_bounds.narrowed(points.largest, first, last, part)
+    largest = window_bounds.narrowed(points.largest, jnp.abs(run.seen.points), jnp.abs(seen.points), part)
     return sums._replace(contacts=tuple(contacts), points=PointSums(less(old.square, points.square), largest, energy))
 
 

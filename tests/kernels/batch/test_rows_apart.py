@@ -117,7 +117,7 @@ def test_only_rows_without_a_table_are_taken_apart_and_tables_stay_with_their_ro
 def test_only_a_mass_that_friction_does_not_press_wears_nothing_whatever_its_weight_becomes(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, float], rate: float
 ) -> None:
-    """Without gravity wear is 0. Its derivative is 0 where there is neither friction nor a normal force."""
+    """Without gravity wear is 0. Its derivative is 0 where there is no friction and no normal force is given."""
 
     def run(_key: ProgramKey, rows: dict[str, jax.Array], _shared: Any) -> dict[str, jax.Array]:
         listed = {q.name: q.kind == "list" for q in MODELS["stop"].observables}
