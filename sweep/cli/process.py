@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         with stoppable() as received:
             status = run(arguments)
     except KeyboardInterrupt as error:
-        say("\nInterrupted.")
+        say(interrupted())
         status = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
     return 128 + received[0] if received else status  # packages may turn the exception of a signal into another one
 

@@ -31,25 +31,36 @@ class Terminated(KeyboardInterrupt):
     """Raised by SIGTERM; it ends a run as Ctrl-C does."""
 
 
-TO_GO_ON: list[Callable[[], str]] = []  # what a command that a signal ends now says after "Interrupted."
+_going_on: list[Callable[[], str]] = []  # of the commands that are carried out: what each says after "Interrupted."
 
 
 @contextmanager
 def interruptible(words: Callable[[], str]) -> Iterator[None]:
-    """If a signal ends a command meanwhile, say how it goes on and end with the status of the signal."""
-    TO_GO_ON.append(words)
+    """If a signal ends a command meanwhile, say how it goes on, and end with the status of the signal.
+
+    Args:
+        words: how it goes on, as it stands when the signal arrives; empty if there is nothing to say.
+
+    Raises:
+        typer.Exit: a signal arrived.
+    """
+    _going_on.append(words)
     try:
         yield
     except KeyboardInterrupt as error:
         say(interrupted())
         raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
     finally:
-        TO_GO_ON.pop()
+        _going_on.pop()
 
 
 def interrupted() -> str:
     """What a command says that a signal ends: that it does, and how it goes on if that is known."""
-    return " ".join(["\nInterrupted.", *(words() for words in TO_GO_ON[-1:])])
+    try:
+        more = [words() for words in _going_on[-1:]]
+    except Exception:  # the directory may be in any state, and the command must end
+        more = []
+    return " ".join(filter(None, ["\nInterrupted.", *more]))
 
 
 def reason(error: Exception) -> str:

@@ -35,7 +35,7 @@ from tribosweep.sweep.execution.stored import Manifest, problems_in
 from tribosweep.sweep.io.atomic import write_text
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise_path, shorten
 from tribosweep.sweep.io.files import MOST_NOTE, MOST_STUDY, MOST_TEXT, holds, read_bytes
-from tribosweep.sweep.io.toml import excess, read_resolved
+from tribosweep.sweep.io.toml import excess, parse_toml
 from tribosweep.sweep.io.version import SCHEMA_VERSION, VERSION
 from tribosweep.sweep.study.config import Config
 
@@ -54,7 +54,8 @@ class Kind:
 
     Attributes:
         what: its name in sentences. begun: patterns of the files that are there before it has ended, and in no directory of another kind.
-        home: where it goes. files: what its files are, when it has ended. unfinished: what it is before, and how it ends.
+        home, files, unfinished: clauses of messages: that it needs a directory of its own; what its files are, where it has ended; what is
+            there where it has not, and which command completes it.
     """
 
     what: str
@@ -69,7 +70,8 @@ KINDS = {
     CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet",), "goes to one of its own",
                      f"{CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run",
                      "an unfinished calibration, not a run: tribosweep calibrate completes it"),
-    OPTIMISED: Kind("an optimisation", (), "goes to one of its own", f"{OPTIMISED} has the variables, optimised.toml is a study to run"),
+    OPTIMISED: Kind("an optimisation", (), "goes to one of its own", f"{OPTIMISED} has the variables, optimised.toml is a study to run",
+                    f"no run, and no optimisation that tribosweep has written: {OPTIMISED} is no file"),
     BRANCHED: Kind("branches", ("points/block-*.parquet", "curves/block-*.parquet"), "go to one of their own",
                    f"{BRANCHED} has one row for each, points/ those of their points",
                    "unfinished branches, not a run: tribosweep branches completes them"),
@@ -230,8 +232,8 @@ class RunDirectory:
     def read_document(self) -> dict[str, Any]:
         """The study of the run as nested tables; empty if it cannot be read."""
         try:
-            return read_resolved(str(self.read_manifest()["config"]))
-        except (KeyError, ValueError, RecursionError):
+            return parse_toml(str(self.read_manifest()["config"]))
+        except (KeyError, ValueError):
             return {}
 
 
@@ -318,7 +320,7 @@ def mark_of(manifest: dict[str, Any]) -> dict[str, Any]:
 def may_extend(manifest: dict[str, Any], config: Config) -> bool:
     """Whether a study may extend the run of a manifest: only [sweep] differs, it has more points, and neither study is adaptive."""
     try:
-        there = read_resolved(manifest["config"])
+        there = parse_toml(manifest["config"])
         fewer = manifest["points"] < config.design.count
     except (KeyError, TypeError, ValueError):
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tribosweep.sweep.execution.stored import Identity, load_json
-from tribosweep.sweep.io.toml import read_resolved
+from tribosweep.sweep.io.toml import parse_toml
 
 RUN = b"tribosweep_run"  # key of a footer: what it says of its run, as JSON
 
@@ -25,7 +25,7 @@ def rebuild_manifest(points: Path) -> dict[str, Any]:
     if not found:
         return {}
     studies = {text: json.loads(text) for text in found}
-    physics = {text: {**read_resolved(study["config"]), "sweep": None} for text, study in studies.items()}
+    physics = {text: {**parse_toml(study["config"]), "sweep": None} for text, study in studies.items()}
     ((most, _),) = found.most_common(1)
     chain = [text for text in found if physics[text] == physics[most]]
     last = max(chain, key=lambda text: int(studies[text]["points"]))

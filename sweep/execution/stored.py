@@ -17,7 +17,7 @@ from tribosweep.kernels.models.schemes import DOUBLE, SINGLE
 from tribosweep.sweep.design.designs import CONCATENATION
 from tribosweep.sweep.io.errors import Problem, cut, shorten
 from tribosweep.sweep.io.files import MOST_TEXT
-from tribosweep.sweep.io.toml import read_resolved
+from tribosweep.sweep.io.toml import parse_toml
 from tribosweep.sweep.study.capabilities import BOUNDARY
 from tribosweep.sweep.study.document import read_document
 from tribosweep.sweep.study.schema import Document, Sweep
@@ -159,9 +159,9 @@ def study_in(text: str) -> tuple[str, str]:
     """
     problems: list[Problem] = []
     try:
-        tables = read_resolved(text)
+        tables = parse_toml(text)
         document = read_document(tables, problems)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return f"is no study: {cut(str(error), LONGEST)}", ""
     problems = problems or missing_parts(tables, document)
     if problems:

@@ -12,6 +12,7 @@ says.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from tribosweep.sweep.io.foreign import UnreadableError
@@ -23,6 +24,7 @@ TAIL = 8  # bytes at the end of a file: the length of its footer, and MAGIC
 MAGIC = b"PAR1"
 SIGNATURE = 28  # bytes behind a footer that is signed
 MOST_CHUNKS = 100_000  # in a file, each of which takes about 20 microseconds to look at
+SHORT = 2**18  # bytes of a footer that is remembered
 MOST_ELEMENTS = 2**17  # of a schema: columns, and what lists and structures consist of
 MOST_PARTS = 2**24  # values in a footer, where a structure counts as STRUCTURE_PARTS of them; a chunk has about a hundred
 STRUCTURE_PARTS = 4
@@ -155,22 +157,29 @@ def groups_of(data: bytes) -> Groups:
             deeply; chunks are encrypted.
     """
     length = length_in(data, len(data))
-    reader = Reader(data[len(data) - TAIL - length : -TAIL])
+    footer = bytes(data[len(data) - TAIL - length : -TAIL])
+    return _groups_again(footer) if length <= SHORT else _groups_in(footer)
+
+
+def _groups_in(data: bytes) -> Groups:
+    """The chunks of each group of rows by a footer; errors as `groups_of`."""
+    reader = Reader(data)
     try:
         footer, end = reader.structure(0, FILE_SHAPE, 0)
     except (IndexError, RecursionError):
         raise FooterError(WRONG) from None
     if reader.end - end != (SIGNATURE if ALGORITHM in footer else 0):
         raise FooterError(WRONG)
-    if (count := len(footer.get(SCHEMA, ()))) > MOST_ELEMENTS:
-        raise FooterError(f"its schema has {count:,} elements: at most {MOST_ELEMENTS:,} are read; write fewer columns")
     check_nesting([element.get(CHILDREN, 0) for element in footer.get(SCHEMA, [])])
     groups = [group.get(CHUNKS, []) for group in footer.get(GROUPS, [])]
-    if (count := sum(map(len, groups))) > MOST_CHUNKS:
-        refuse_many(count)
+    if (count := sum(max(1, len(group)) for group in groups)) > MOST_CHUNKS:
+        raise FooterError(f"it has {count:,} chunks of columns: at most {MOST_CHUNKS:,} are read; write larger groups of rows")
     if any(not ENCRYPTED.isdisjoint(chunk) for group in groups for chunk in group):
         raise FooterError("it has columns that are encrypted")
     return [[described(chunk.get(CHUNK_DATA, {})) for chunk in group] for group in groups]
+
+
+_groups_again = lru_cache(maxsize=16)(_groups_in)  # a shard is looked at when it is verified, when its metadata are read, and decoded
 
 
 def check_nesting(children: list[int]) -> None:
@@ -194,15 +203,8 @@ def described(data: dict[int, Any]) -> Chunk:
     return Chunk(data.get(KIND), data.get(VALUES, -1), data.get(BYTES, -1), ends, TEXT_BYTES in sizes, *levels)
 
 
-def refuse_many(count: int) -> None:
-    """Raise a FooterError for too many chunks."""
-    raise FooterError(f"it has {count:,} chunks of columns: at most {MOST_CHUNKS:,} are read; write larger groups of rows")
-
-
 def check(groups: Groups, metadata: pq.FileMetaData, most_values: int) -> None:
     """Compare the chunks with what pyarrow has read; FooterError if it cannot describe each of them, or one has too many values."""
-    if (count := metadata.num_row_groups * metadata.num_columns) > MOST_CHUNKS:
-        refuse_many(count)
     columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
     known = [(each.physical_type, each.max_repetition_level + 1, each.max_definition_level + 1) for each in columns]
     if len(groups) != metadata.num_row_groups or any(len(group) != len(known) for group in groups):
@@ -287,6 +289,8 @@ class Reader:
         (expected, shape), (kind, count, at) = items, self.head(at)
         if kind != expected and count:
             raise FooterError(WRONG)
+        if shape is ELEMENT_SHAPE and count > MOST_ELEMENTS:
+            raise FooterError(f"its schema has {count:,} elements: at most {MOST_ELEMENTS:,} are read; write fewer columns")
         if shape is None:
             return [None] * count, self.behind_items(at, kind, count, depth)
         found = []

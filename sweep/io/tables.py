@@ -61,7 +61,7 @@ def read_parquet(path: Path) -> Columns:
 
 
 def read_footer(path: Path) -> tuple[pq.FileMetaData, parquet_footer.Groups]:
-    """What pyarrow reads of the end of a Parquet file, and its chunks, which pyarrow is not asked for.
+    """What pyarrow reads of the end of a Parquet file, and its chunks; pyarrow may be asked for them, as they are sound.
 
     Raises:
         OSError, UnreadableError: it cannot be read, or its footer is refused.
@@ -105,8 +105,9 @@ def rows_of_a_piece(path: Path, metadata: pq.FileMetaData, groups: parquet_foote
 
 def require_dictionaries(metadata: pq.FileMetaData, texts: Sequence[str]) -> None:
     """UnreadableError if a column of text has an encoding that cannot be read as a dictionary: no footer bounds its length otherwise."""
+    wanted = frozenset(texts)
     for place in range(metadata.num_columns):
-        if (name := metadata.schema.column(place).path) in texts:
+        if (name := metadata.schema.column(place).path) in wanted:
             for number in range(metadata.num_row_groups):
                 if found := [each for each in metadata.row_group(number).column(place).encodings if each in UNREAD]:
                     advice = "write it with the encoding PLAIN or with a dictionary, as DuckDB does with PARQUET_VERSION v1"

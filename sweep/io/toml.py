@@ -18,7 +18,7 @@ from tribosweep.sweep.io.text import visible_json
 Checked = TypeVar("Checked")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 DEEPEST = 16  # levels of tables and lists
-MOST_COMMAS = 2**20 + 2**16  # of a text: the numbers of a load table that a resolved study holds, and room for more
+MOST_COMMAS = 2**21  # of a text: more numbers than a resolved study of its largest size holds with all their digits
 MOST_PARTS = 2**18  # of keys, with the tables and lists; the parser takes up to 8 microseconds for each
 MOST_QUOTES = 2**15  # a text with a unit takes 0.2 ms to read
 MOST_LINES = 2**22
@@ -155,11 +155,11 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
         text = data if isinstance(data, str) else data.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"not TOML: not UTF-8 text (byte {error.start})") from None
+    if more := excess(text):
+        raise ValueError(f"not TOML of a study: {more}")
     if (deep := TOO_DEEP.search(text)) is not None:  # the parser would take a time that grows as the square of the depth
         line = text.count("\n", 0, deep.start()) + 1
         raise ValueError(f"not TOML of a study: a key of more than {DEEPEST} parts (line {line})")
-    if more := excess(text):
-        raise ValueError(f"not TOML of a study: {more}")
     try:
         tables = tomllib.loads(text + "\n")  # so that an error in the last line is reported with that line
     except tomllib.TOMLDecodeError as error:
@@ -178,19 +178,11 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     return tables
 
 
-def read_resolved(text: str) -> dict[str, Any]:
-    """Parse a study that tribosweep has written; TOMLDecodeError (a ValueError) if it is not TOML, or has more than `excess` allows."""
-    if more := excess(text):
-        raise tomllib.TOMLDecodeError(more)
-    return tomllib.loads(text)
-
-
 def excess(text: str) -> str:
     """What a text of TOML has more of than is read, counted before any work; empty if nothing."""
-    points = text.count(".")
-    if points > MOST_PARTS:
-        points -= sum(1 for _ in POINT_OF_A_NUMBER.finditer(text))
-    parts = text.count("=") + text.count("[") + points
+    parts = text.count("=") + text.count("[") + text.count(".")
+    if parts > MOST_PARTS:
+        parts -= sum(1 for _ in POINT_OF_A_NUMBER.finditer(text))
     counts = (
         ("commas", text.count(","), MOST_COMMAS),
         ("parts of keys, tables and lists", parts, MOST_PARTS),
@@ -199,7 +191,8 @@ def excess(text: str) -> str:
     )
     for what, count, most in counts:
         if count > most:
-            return f"{count:,} {what}, at most {most:,} are read: give long lists of values as a table of points"
+            advice = "give long lists of values as a table of points, and tables of loads fewer rows"
+            return f"{count:,} {what}, at most {most:,} are read: {advice}"
     return ""
 
 

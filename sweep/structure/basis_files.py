@@ -31,7 +31,7 @@ from tribosweep.kernels.models.basis import AXES, MOST_MODES, Basis, too_many
 from tribosweep.sweep.io import parquet_footer
 from tribosweep.sweep.io.atomic import write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise, advise_path, cut, shorten
-from tribosweep.sweep.io.files import MEBIBYTE, read_bytes
+from tribosweep.sweep.io.files import MEBIBYTE, MOST_FOOTER, read_bytes
 from tribosweep.sweep.io.foreign import UnreadableError, guarded
 from tribosweep.sweep.io.tables import shorten_type
 from tribosweep.sweep.structure.beam_file import read_beam
@@ -41,6 +41,7 @@ MOST_BYTES = 512 * MEBIBYTE
 MOST_JSON = 64 * MEBIBYTE  # lists of Python take twenty times the memory of their text
 MOST_ARRAYS = 2**15
 MOST_LISTS = 4 * MOST_ARRAYS  # in JSON, where a shape is three lists in one
+MOST_OBJECTS = 64  # of a basis in JSON: it has three
 MOST_NUMBERS = 2**25  # of all arrays together
 LONGEST_HEADER = 10_000  # bytes of the header of an array, as numpy has it
 ENTRY = b"PK\x01\x02"  # before each entry of the list of members of a .zip file
@@ -212,7 +213,11 @@ def _npz(path: Path) -> Basis:
 def _json(path: Path) -> Basis:
     """A basis of lists."""
     data = read_bytes(path, MOST_JSON)
-    for mark, what, most in ((b":", "keys", MOST_ARRAYS), (b"[", "lists", MOST_LISTS)):  # most take many times the memory of their text
+    for mark, what, most in (
+        (b":", "keys", MOST_ARRAYS),
+        (b"[", "lists", MOST_LISTS),
+        (b"{", "objects", MOST_OBJECTS),
+    ):  # most take many times the memory of their text
         if (count := data.count(mark)) > most:
             raise ValueError(f"has {count:,} {what}: at most {most:,} are read")
     with guarded("cannot be read as JSON"):
@@ -244,7 +249,7 @@ def _parquet(path: Path) -> Basis:
     import pyarrow.parquet as pq
 
     data = read_bytes(path, MOST_BYTES)
-    parquet_footer.groups_of(data)  # refuses what pyarrow cannot be given
+    parquet_footer.groups_of(parquet_footer.end_of(io.BytesIO(data), len(data), MOST_FOOTER))  # refuses what pyarrow cannot be given
     with guarded("is no Parquet file"), pq.ParquetFile(io.BytesIO(data)) as file:
         schema, groups = file.schema_arrow, range(file.metadata.num_row_groups)
         rows = sum(file.metadata.row_group(group).num_rows for group in groups)

@@ -72,7 +72,7 @@ def with_footer(data: bytes, footer: bytes, length: int | None = None) -> bytes:
 
 def long_footer(columns: int, chunks: int, groups: int) -> bytes:
     """A Parquet file of many columns, or of groups without rows, each of which has many chunks that say nothing."""
-    elements = b"".join(b"\x15\x0a%b\x00\x18\x07c%06d\x00" % (b"\x25", number) for number in range(columns))
+    elements = b"".join(b"\x15\x0a%%\x00\x18\x07c%06d\x00" % number for number in range(columns))
     schema = b"\x19\xfc" + long_number(columns + 1) + b"\x48\x01r\x15" + long_number(2 * columns) + b"\x00" + elements
     group = b"\x19\xfc" + long_number(chunks) + b"\x26\x00\x00" * chunks + b"\x16\x00\x16\x00\x00"
     footer = b"\x15\x04" + schema + b"\x16\x00\x19\xfc" + long_number(groups) + group * groups + b"\x00"

@@ -41,9 +41,7 @@ def fault_of(data: bytes) -> str:
     return ""
 
 
-writes_levels = pytest.mark.skipif(
-    not fault_of(contradictory(written(pa.table({"a": [1.0]})))), reason="this release of pyarrow writes no numbers of levels"
-)
+writes_levels = pytest.mark.skipif(int(pa.__version__.partition(".")[0]) < 20, reason="pyarrow 19 writes no numbers of levels")
 HOWS = [
     {}, {"row_group_size": 1}, {"compression": "none", "use_dictionary": False}, {"version": "1.0"}, {"write_statistics": False},
     {"data_page_version": "2.0", "write_page_index": True, "write_page_checksum": True, "compression": "zstd"}, {"store_schema": False},
@@ -143,7 +141,7 @@ def test_the_footer_of_a_table_is_looked_at_and_read_once(user: str, tmp_path: P
     monkeypatch.setattr(pq, "read_metadata", lambda data: (read.append(len(looked)), read_metadata(data))[1])
     monkeypatch.setattr(pq, "read_schema", None)
     load(study)
-    assert read == [1]
+    assert (read, len(looked)) == ([1], 1)
 
 
 @writes_levels

@@ -31,7 +31,7 @@ from tribosweep.sweep.execution.directory import (
 from tribosweep.sweep.io.atomic import make_inner_folder, write_together
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.files import read_text
-from tribosweep.sweep.io.toml import read_resolved, to_toml
+from tribosweep.sweep.io.toml import parse_toml, to_toml
 from tribosweep.sweep.io.version import VERSION
 
 if TYPE_CHECKING:
@@ -443,7 +443,7 @@ def check_directory(branching: Branching, directory: Path) -> None:
     blocks, study = digests_of_blocks(directory), digest_of_study(directory)
     if {*blocks, *([study] if study else [])} - {digest(branching)}:
         try:
-            there = read_resolved(read_text(directory / STUDY))
+            there = parse_toml(read_text(directory / STUDY))
         except (OSError, ValueError):
             there = {}
         lines = differences(there, document_of(branching))
