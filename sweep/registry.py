@@ -54,7 +54,7 @@ def fault_in(point: EntryPoint, other: Any, known: dict[str, Analysis[Any]]) -> 
         return f"is {shorten(other)}, not an Analysis"
     if other.name in known:
         return f"is called {other.name}, as another one is"
-    spec = find_spec(other.compute.__module__)
+    spec = find_spec(other.package)
     if spec is None or spec.submodule_search_locations is None:
         return f"is in the module {point.module}: it must be a package, whose modules `result` and `figure` are beside its ANALYSIS"
     return fault_of(other)

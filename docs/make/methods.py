@@ -22,10 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from tribosweep.sweep.results.result import Result
-
 if TYPE_CHECKING:
 {imports}
+    from tribosweep.sweep.results.result import Result
 
 
 class Analyses:
@@ -33,16 +32,17 @@ class Analyses:
 
     __slots__ = ()
 
-    def analyse(self, name: str, **asked: Any) -> Result:
-        """Carry out an analysis by its name; see `Run.analyse`."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def analyse(self, name: str, **asked: Any) -> Result:
+            """Carry out an analysis by its name; see `Run.analyse`."""
 '''
 HELD = "parameter -> value of those that are held; the nearest one of the run counts"
 
 
 def text() -> str:
     """The module."""
-    known = [each for each in analyses().values() if each.compute.__module__ in OWN]
+    known = [each for each in analyses().values() if each.package in OWN]
     imports = "\n".join(f"    from {module} import {name}" for module, name in sorted(each.result for each in known))
     return "\n".join([HEAD.format(imports=imports), *(method(each) for each in known)])
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from tribosweep.sweep.results.result import Result
-
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
+    from tribosweep.sweep.results.result import Result
 
 
 class Analyses:
@@ -19,9 +18,10 @@ class Analyses:
 
     __slots__ = ()
 
-    def analyse(self, name: str, **asked: Any) -> Result:
-        """Carry out an analysis by its name; see `Run.analyse`."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def analyse(self, name: str, **asked: Any) -> Result:
+            """Carry out an analysis by its name; see `Run.analyse`."""
 
     def correlation(
         self,

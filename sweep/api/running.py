@@ -27,7 +27,7 @@ from tribosweep.sweep.execution.lock import clear, hold
 from tribosweep.sweep.execution.shard_check import describe_faults, inspect_run, is_complete
 from tribosweep.sweep.io.atomic import remove
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.io.toml import read_resolved
+from tribosweep.sweep.io.toml import parse_toml
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
@@ -140,7 +140,7 @@ def load_run(path: Path, tell: Tell) -> Config:
 def load_document(directory: RunDirectory, manifest: Mapping[str, Any]) -> Config:
     """The study of a manifest; ConfigError if it cannot be read."""
     try:
-        return load(read_resolved(manifest["config"]))
+        return load(parse_toml(manifest["config"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(str(directory.manifest), [Problem("config", f"the study cannot be read: {error}")]) from error
     except ConfigError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,7 @@ from tribosweep.sweep.report.sensitivity import indices_of
 from tribosweep.sweep.report.signals import signals_of
 from tribosweep.sweep.report.summary import sentences
 from tribosweep.sweep.report.traces import trace_rows
-from tribosweep.sweep.results.analysis import Analysis
-from tribosweep.sweep.results.section import Section
+from tribosweep.sweep.results.section import Files, Section, files_of
 from tribosweep.sweep.study.capabilities import BOUNDARY
 
 LINE_NODES = 600
@@ -68,7 +68,7 @@ class Content:
         title: title of the page. facts: everything except the columns, ready for JSON.
         columns: name -> packed numbers of every row. left_out: names of columns for which there was no room.
         traced: number of points with a trace. page: what draws it: one of `page.PAGES`.
-        sections: packages of the analyses whose parts it has.
+        sections: what stands on the page for the parts of analyses, and the scripts that fill them.
     """
 
     title: str
@@ -77,7 +77,7 @@ class Content:
     left_out: tuple[str, ...]
     traced: int
     page: str = "run"
-    sections: tuple[str, ...] = ()
+    sections: tuple[Files, ...] = ()
 
 
 def read_content(
@@ -132,7 +132,7 @@ def read_content(
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
     indices, lacking = indices_of(path, rows.state, shade)
-    parts, lacking_parts = sections_of(path, rows.state)
+    parts, shown_parts, lacking_parts = sections_of(path, rows.state)
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
     signals, fewer_signals = signals_of(path, rows, over, at)
     said = [line for part in parts.values() for line in part.summary]
@@ -201,7 +201,7 @@ def read_content(
         "wall": "peak_force" in by_name(rows.model.observables),
         "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
         "sensitivity": indices.facts if indices else None,
-        "sections": {analysis.name: part.facts for analysis, part in parts.items()},
+        "sections": {name: part.facts for name, part in parts.items()},
         "groups": groups,
         "signals": signals,
         "curves": table_of(curves) if curves else [],
@@ -214,25 +214,28 @@ def read_content(
     if kind != "grid":
         facts["axis_columns"] = [f"axis {axis}" for axis in range(len(places))]
         columns |= {f"axis {axis}": pack_floats(values, FINE) for axis, values in enumerate(places)}
-    packages = tuple(analysis.compute.__module__ for analysis in parts)
-    return Content(state["study"], facts, columns, left_out, len(found), sections=packages)
+    return Content(state["study"], facts, columns, left_out, len(found), sections=shown_parts)
 
 
-def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[Analysis[Any], Section], list[str]]:
-    """The parts that analyses have of a report of a run, and why others are not shown."""
-    parts, why_not = {}, []
+def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[str, Section], tuple[Files, ...], list[str]]:
+    """The parts that analyses have of a report of a run by their names, the files that show them, and why others are not shown."""
+    parts: dict[str, Section] = {}
+    shown, why_not = [], []
     for analysis in analyses().values():
+        if not analysis.section:
+            continue
         try:
-            found = analysis.section(path, state) if analysis.section is not None else ""
+            found = import_module(f"{analysis.package}.section").section_of(path, state)
+            if isinstance(found, Section):
+                shown.append(files_of(analysis.package))
+                parts[analysis.name] = found
+            elif found:
+                why_not.append(found)
         except Exception as error:
-            if analysis.compute.__module__ in OWN:
+            if analysis.package in OWN:
                 raise
-            found = f"No part of {analysis.name}, which another package brings: {type(error).__name__}: {error}."
-        if isinstance(found, Section):
-            parts[analysis] = found
-        elif found:
-            why_not.append(found)
-    return parts, why_not
+            why_not.append(f"No part of {analysis.name}, which another package brings: {type(error).__name__}: {error}.")
+    return parts, tuple(shown), why_not
 
 
 def draws_of(path: Path, x: str | None, y: str | None, at: Sequence[str]) -> tuple[str, ...]:

@@ -55,12 +55,11 @@ def is_pdf(out: Path) -> bool:
 def render(content: Content) -> str:
     """The HTML file as text."""
     main, scripts = PAGES[content.page]
-    parts = [files(package) for package in content.sections]
-    own = [with_line_feeds((part / "section.js").read_text(encoding="utf-8")) for part in parts]
+    own = [with_line_feeds(of_section) for _, of_section in content.sections]
     plotly, script = plotly_script(), "\n".join(['"use strict";', *(read(name) for name in scripts[:-1]), *own, read(scripts[-1])])
     places = {
         "policy": policy(plotly, script),
-        "main": read(main).replace(PLACE, "".join(with_line_feeds((part / "section.html").read_text(encoding="utf-8")) for part in parts)),
+        "main": read(main).replace(PLACE, "".join(with_line_feeds(part) for part, _ in content.sections)),
         "title": html.escape(visible(content.title)),
         "style": read("page.css"),
         "plotly": plotly,

@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 from tribosweep.sweep.results.result import Result
-from tribosweep.sweep.results.section import Section
 
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
@@ -61,8 +60,8 @@ class Analysis(Generic[R]):
             defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
-        section: from the directory of a run and its state (`run_state.state_of`) to its part of a report, or why there is none ("" where
-            nobody asked); None for an analysis without one.
+        section: whether it has a part of a report: `section_of(directory, state)` of its module `section` gives, of the directory of a run
+            and its state (`run_state.state_of`), a `Section`, or why there is none ("" where nobody asked for one).
     """
 
     name: str
@@ -75,7 +74,7 @@ class Analysis(Generic[R]):
     python: Sequence[str] = ()
     things: str = ""
     method: str = ""
-    section: Callable[[Path, Mapping[str, Any]], Section | str] | None = None
+    section: bool = False
 
     @property
     def called(self) -> str:
@@ -85,7 +84,12 @@ class Analysis(Generic[R]):
     @property
     def result(self) -> tuple[str, str]:
         """The module and the name of the class of its results, which is imported late."""
-        return f"{self.compute.__module__}.result", str(self.compute.__annotations__["return"])
+        return f"{self.package}.result", str(self.compute.__annotations__["return"])
+
+    @property
+    def package(self) -> str:
+        """The package that has its modules."""
+        return self.compute.__module__
 
     @property
     def about(self) -> str:
@@ -94,26 +98,23 @@ class Analysis(Generic[R]):
 
     def read(self, values: Mapping[str, Any], *, python: bool = False) -> R:
         """The request of some values; ConfigError with all that is wrong, by the options of the command, or for `python` by arguments."""
-        problems: list[Problem] = []
         try:
             request = self.request.model_validate({name: _of_python(value) for name, value in values.items() if value is not None})
+            problems = request.problems()
         except ValidationError as error:
-            found = error.errors(include_url=False)
-        else:
-            if problems := request.problems():
-                raise ConfigError(f"tribosweep {self.name}", problems)
-            return request
-        fields = self.request.model_fields
-        for item in found:
-            name = str(item["loc"][0]) if item["loc"] else ""
-            path = option(name, fields[name]) if name in fields and not python else name
-            message = (
-                f"is no argument; {advise(name, list(fields))}"
-                if item["type"] == "extra_forbidden"
-                else _worded(item, fields[name], python)
-            )
-            problems.append(Problem(path, message))
-        raise ConfigError(f"tribosweep {self.name}", problems)
+            problems = [self._problem(item, python) for item in error.errors(include_url=False)]
+        if problems:
+            raise ConfigError(f"tribosweep {self.name}", problems)
+        return request
+
+    def _problem(self, item: Any, python: bool) -> Problem:
+        """What pydantic finds wrong with an argument, in words."""
+        fields, name = self.request.model_fields, str(item["loc"][0]) if item["loc"] else ""
+        if not name:
+            return Problem("", str(item.get("ctx", {}).get("error", item["msg"])))
+        if name not in fields:
+            return Problem(name, f"is no argument; {advise(name, list(fields))}")
+        return Problem(name if python else option(name, fields[name]), _worded(item, fields[name], python))
 
 
 def _of_python(value: Any) -> Any:

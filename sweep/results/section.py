@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from tribosweep.sweep.execution.stored import Stored, load_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Files = tuple[str, str]  # HTML and script
 MOST_ROWS = 100_000  # of a table on a page
 
 
@@ -26,6 +28,12 @@ class Section:
 
     facts: dict[str, Any]
     summary: Sequence[tuple[str, str]] = ()
+
+
+def files_of(package: str) -> Files:
+    """What stands on the page for the part of an analysis, and the script that fills it: the files beside its module `section`."""
+    page, script = ((files(package) / f"section.{ending}").read_text(encoding="utf-8") for ending in ("html", "js"))
+    return page, script
 
 
 def written_tables(

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tribosweep.sweep.analyses.correlation.request import CorrelationRequest
 from tribosweep.sweep.results.analysis import ASK, Analysis, Tell
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.correlation.result import Correlation
-    from tribosweep.sweep.results.section import Section
 
 
 def _compute(directory: Path, request: CorrelationRequest, tell: Tell | None) -> Correlation:
     from tribosweep.sweep.analyses.correlation.correlate import correlate
 
     return correlate(directory, request, tell)
-
-
-def _section(directory: Path, state: Mapping[str, Any]) -> Section | str:
-    from tribosweep.sweep.analyses.correlation.section import section_of
-
-    return section_of(directory, state)
 
 
 ANALYSIS = Analysis(
@@ -35,7 +27,7 @@ ANALYSIS = Analysis(
     ),
     request=CorrelationRequest,
     compute=_compute,
-    section=_section,
+    section=True,
     returns="The coefficients of all pairs, with their intervals.",
     raises="a column holds no numbers, or the design of the run adapts to its rows",
     python=(

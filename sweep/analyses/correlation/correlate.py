@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from tribosweep.sweep.design.sensitivity import SAMPLERS, Morris, Saltelli
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.analysis import Tell
 from tribosweep.sweep.study.load import load
 
@@ -55,6 +56,7 @@ class Columns:
         names: of the k columns. values: (k, n), NaN where a row has none. parameters: how many are parameters.
         clusters: (n,) number of what is drawn as a whole: a row, the rows that share draws and records, or a group of the design.
         failed: number of rows left out. held: parameter -> value at which `at` holds it.
+        unknown: those names whose missing values are ones that could not be computed.
     """
 
     names: tuple[str, ...]
@@ -63,6 +65,7 @@ class Columns:
     clusters: np.ndarray
     failed: int
     held: dict[str, Any]
+    unknown: tuple[str, ...]
 
 
 def correlate(directory: Path, request: CorrelationRequest, tell: Tell | None = None) -> Correlation:
@@ -109,11 +112,16 @@ def notes_on(state: dict[str, Any], columns: Columns, rows: np.ndarray, found: n
     if state["state"] != "complete":
         notes.append(f"The run is not complete: {state['rows']:,} of {state['points']:,} points count.")
     if columns.failed:
-        notes.append(f"{columns.failed:,} rows failed and do not count.")
+        failed = counted(columns.failed, "row")
+        notes.append(f"{failed} failed and {'does' if columns.failed == 1 else 'do'} not count.")
     count = len(columns.clusters)
     fewer = [name for name, own in zip(columns.names, np.diagonal(rows), strict=True) if own < count]
     if fewer:
         notes.append(f"Not all rows have a value of {', '.join(fewer)}; each pair uses the rows that have both values.")
+    for name in columns.unknown:
+        lost = count - int(rows[columns.names.index(name), columns.names.index(name)])
+        if lost:
+            notes.append(f"{name} could not be computed in {counted(lost, 'row')}, of which its coefficients know nothing.")
     if (few := np.triu(np.isnan(found), 1)).any():
         pairs = {" and ".join(sorted((columns.names[i], columns.names[j]))) for i, j in np.argwhere(few)}
         notes.append(
@@ -123,7 +131,8 @@ def notes_on(state: dict[str, Any], columns: Columns, rows: np.ndarray, found: n
     if drawn < count:
         notes.append(f"Bootstrap samples draw {drawn:,} groups of rows: those that share a draw, a record or a group of the design.")
     if 0 < drawn < FEW_GROUPS:
-        notes.append(f"A bootstrap of {drawn} groups says little of their spread{'' if drawn > 1 else ': there are no intervals'}.")
+        what = counted(drawn, "group" if drawn < count else "row")
+        notes.append(f"A bootstrap of {what} says little of their spread{'' if drawn > 1 else ': there are no intervals'}.")
     if state["design"] not in RANDOM and drawn == count:
         notes.append(
             f"The design ({state['design']}) is no random sample: intervals tell how coefficients would scatter if points like these were"
@@ -163,7 +172,9 @@ def read_columns(directory: Path, count: int, request: CorrelationRequest) -> Co
     names = (*numbers, *observables)
     values = np.stack([np.asarray(kept.column(name).to_numpy(zero_copy_only=False), float) for name in names])
     values[~np.isfinite(values)] = np.nan
-    return Columns(names, values, len(numbers), clusters_of(directory, kept, shared), int(np.count_nonzero(~good)), held)
+    quantities = by_name(model.observables)
+    unknown = tuple(name for name in observables if quantities[name].unknown)
+    return Columns(names, values, len(numbers), clusters_of(directory, kept, shared), int(np.count_nonzero(~good)), held, unknown)
 
 
 def asked_of(model: Model, there: Sequence[str], observables: Sequence[str], problems: list[Problem]) -> list[str]:
@@ -229,11 +240,9 @@ def with_intervals(
         ConfigError: more numbers would be kept than memory should hold.
     """
     count = len(values)
+    if resamples * count * (count + 1) // 2 > MOST_NUMBERS:
+        refuse(f"{count} columns with {resamples:,} samples")
     parts = parts_of(values)
-    kept, places = resamples * count * (count + 1) // 2, sum(len(part.rows) * len(part.columns) for part in parts)
-    if kept > MOST_NUMBERS or places > MOST_PLACES:
-        message = f"{count} columns with {resamples:,} samples take too much memory: name fewer observables, or ask for fewer samples"
-        raise ConfigError("tribosweep correlation", [Problem("--observable", message)])
     found, rows = np.full((count, count), np.nan), np.zeros((count, count), np.int64)
     for part in parts:
         part.put(part.coefficients(np.ones(values.shape[1])), found)
@@ -298,14 +307,20 @@ class Part:
         whole[self.columns[first], self.columns[second]] = own[first, second]
 
 
+def refuse(what: str) -> NoReturn:
+    """Raise ConfigError for what takes too much memory."""
+    message = f"{what} take too much memory: name fewer observables, or ask for fewer samples"
+    raise ConfigError("tribosweep correlation", [Problem("--observable", message)])
+
+
 def parts_of(values: np.ndarray) -> list[Part]:
-    """The pairs of columns by the rows that have both values."""
+    """The pairs of columns by the rows that have both values; ConfigError if their places take more memory than there should be."""
     there = np.isfinite(values)
     masks: dict[bytes, list[tuple[int, int]]] = {}
     for first in range(len(values)):
         for second in range(first, len(values)):
             masks.setdefault(np.packbits(there[first] & there[second]).tobytes(), []).append((first, second))
-    parts = []
+    parts, places = [], 0
     for pairs in masks.values():
         rows = np.flatnonzero(there[pairs[0][0]] & there[pairs[0][1]])
         if not len(rows):
@@ -314,6 +329,9 @@ def parts_of(values: np.ndarray) -> list[Part]:
         for first, second in pairs:
             chosen[first, second] = chosen[second, first] = True
         columns = np.flatnonzero(chosen.any(axis=0))
+        places += len(columns) * len(rows)
+        if places > MOST_PLACES:
+            refuse(f"{len(masks):,} patterns of missing values in {len(values)} columns")
         order = [np.unique(values[column, rows], return_inverse=True)[1] for column in columns]
         parts.append(Part(columns, rows, order, chosen))
     return parts

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tribosweep.sweep.analyses.fragility.request import FragilityRequest
 from tribosweep.sweep.results.analysis import ASK, Analysis, Tell
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.fragility.result import Fragility
-    from tribosweep.sweep.results.section import Section
 
 
 def _compute(directory: Path, request: FragilityRequest, _tell: Tell | None) -> Fragility:
     from tribosweep.sweep.analyses.fragility.curves import analyse
 
     return analyse(directory, request)
-
-
-def _section(directory: Path, state: Mapping[str, Any]) -> Section | str:
-    from tribosweep.sweep.analyses.fragility.section import section_of
-
-    return section_of(directory, state)
 
 
 ANALYSIS = Analysis(
@@ -35,7 +27,7 @@ ANALYSIS = Analysis(
     ),
     request=FragilityRequest,
     compute=_compute,
-    section=_section,
+    section=True,
     returns="The curves and counted chances.",
     raises="the event is wrong, or a parameter varies that has no place",
     python=(

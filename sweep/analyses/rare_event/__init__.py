@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tribosweep.sweep.analyses.rare_event.request import RareEventRequest
 from tribosweep.sweep.results.analysis import ASK, Analysis, Tell
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
-    from tribosweep.sweep.results.section import Section
 
 
 def _compute(directory: Path, request: RareEventRequest, _tell: Tell | None) -> RareEvent:
     from tribosweep.sweep.analyses.rare_event.estimate import read
 
     return read(directory, request.confidence)
-
-
-def _section(directory: Path, state: Mapping[str, Any]) -> Section | str:
-    from tribosweep.sweep.analyses.rare_event.section import section_of
-
-    return section_of(directory, state)
 
 
 ANALYSIS = Analysis(
@@ -33,7 +25,7 @@ ANALYSIS = Analysis(
     examples=("rare runs/rare_buckling --out rare.png",),
     request=RareEventRequest,
     compute=_compute,
-    section=_section,
+    section=True,
     returns="The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.",
     raises="the design of the run is no subset simulation, or no level is complete",
     python=(
