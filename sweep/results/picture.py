@@ -81,14 +81,10 @@ def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], N
     """
     if out is not None:
         check_suffix(out)
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
-        raise ConfigError(f"tribosweep {command}", [Problem("", message)]) from None
+    require_matplotlib(f"tribosweep {command}")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=MISSING_GLYPH)
         figure = Figure(figsize=size, layout="constrained")
@@ -100,9 +96,21 @@ def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], N
 
 
 def check_suffix(out: Path) -> None:
-    """Raise ConfigError if no picture is written into files of this suffix."""
+    """Raise ConfigError if no picture is written into files of this suffix, or none can be drawn: before the work."""
     if out.suffix.lower() not in SUFFIXES:
         raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
+    require_matplotlib("--out")
+
+
+def require_matplotlib(source: str) -> None:
+    """Raise ConfigError of this source if matplotlib is not installed."""
+    try:
+        from matplotlib import rc_context  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
+        raise ConfigError(source, [Problem("", message)]) from None
 
 
 def to_bytes(figure: Figure, form: str) -> bytes:
