@@ -1,6 +1,6 @@
 """Friction as a time scheme observes it: the sums of `observables.rubbing`, with fewer numbers to carry from step to step.
 
-Every number that a step loop carries costs time. The definition of the observables (`interval`, `rubbing.update`) also carries whether the
+Every number that a step loop carries costs time. The definition of the observables (`rubbing.update`) also carries whether the
 present slip phase, and the present rest, is already counted. `Tally` leaves that out: in the window each is counted, unless it begins now
 or none was counted before. Where all steps lie in the window, `Few` sums some of them in three numbers, more accurately in float32.
 """
@@ -17,7 +17,6 @@ from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import moved_with
 from tribosweep.kernels.observables import regime, rubbing, slip
-from tribosweep.kernels.observables.interval import Interval
 from tribosweep.kernels.stepping import dense_output
 from tribosweep.kernels.stepping.dense_output import Polynomial
 
@@ -187,24 +186,6 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
 def _both(one: Array | None, other: Array | None) -> Array | None:
     """The sum of two energies [J] that a law integrates; None where it does not."""
     return None if one is None or other is None else one + other
-
-
-def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
-    """A step as an `Interval`, on which the observables are defined.
-
-    Over these intervals `rubbing.update` gives the same sums as `update`, and as `one_more` with `add`. A test compares them.
-    """
-    rubbed = part.rubbed or Rubbed(part.displacement)
-    return Interval(
-        duration=part.duration,
-        displacement=part.displacement,
-        slip=jnp.where(after.slips, jnp.abs(rubbed.slid), 0.0),
-        slipping=after.slips,
-        resting=after.rests,
-        sticking=~after.slips,
-        begins=after.begins(before),
-        top_speed=jnp.abs(speed),
-    )
 
 
 def counted(sums: Tally, grip: Grip) -> Grip:

@@ -143,11 +143,6 @@ class SubsetSimulation:
         """(n,) the chain of each point, counted over all repeats; -1 for points of level 0, which are in none."""
         return np.where(numbers < self.count, -1, (numbers - self.count) % (self.chains * self.repeats))
 
-    def repeats_of(self, numbers: np.ndarray) -> np.ndarray:
-        """(n,) the repeat of each point."""
-        found: np.ndarray = np.where(numbers < self.count, numbers // self.level_count, self.chains_of(numbers) // self.chains)
-        return found
-
     def points_at_states(self, states: np.ndarray, numbers: np.ndarray, level: int) -> Points:
         """The points whose parameters have the (n, d) standard normal scores `states`."""
         from scipy.special import ndtr
