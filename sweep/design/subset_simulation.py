@@ -20,7 +20,7 @@ from tribosweep.sweep.design.sampling import points_at
 SUBSET = "subset_simulation"
 ABOUT_SUBSET = (
     "`count` random points of each level; the share `level_probability` of them that is nearest to the `event` starts the chains of the "
-    "next level, for chances from 1e-3 to 1e-9"
+    "next level, for probabilities from 1e-3 to 1e-9"
 )
 
 

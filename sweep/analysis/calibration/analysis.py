@@ -176,7 +176,7 @@ def notes_on(result: CalibrationResult) -> list[str]:
         if chance < UNLIKELY:
             notes.append(
                 f"chi^2 = {best.chi2:.4g} with {known.freedom:g} degrees of freedom: the scatter is larger than the standard deviations "
-                f"say (chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
+                f"say (probability {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
             )
     near = [each for each in result.optima[1:] if each.outcome in OPTIMAL and each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:
