@@ -57,7 +57,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class Candidate:
     """A point that a search computed.
 
     Attributes:
@@ -115,7 +115,7 @@ class StopSearchError(Exception):
 
 def search(
     evaluator: Evaluator, tasks: Sequence[Task], scales: Scales, tell: Callable[[int, int], None] | None = None, first: int = 0
-) -> list[Visit]:
+) -> list[Candidate]:
     """Carry out searches together.
 
     Args:
@@ -125,7 +125,7 @@ def search(
     Returns:
         Every computed point, batch by batch.
     """
-    space, visits = evaluator.space, list[Visit]()
+    space, candidates = evaluator.space, list[Candidate]()
     questions: Questions = SimpleQueue()
     answers = [SimpleQueue[Functions | None]() for _ in tasks]
 
@@ -156,7 +156,7 @@ def search(
             while batch := next_batch(questions, running, errors):
                 functions = evaluator.at(space.low + space.width * np.stack([*batch.values()]))
                 for (number, place), values in zip(batch.items(), functions, strict=True):
-                    visits.append(visit_of(first + number, place, values, tasks[number], scales))
+                    candidates.append(candidate_of(first + number, place, values, tasks[number], scales))
                     answers[number].put(values)
                 if tell is not None:
                     tell(len(tasks) - len(running), len(tasks))
@@ -167,7 +167,7 @@ def search(
                 thread.join()
     if errors:
         raise errors[0]
-    return visits
+    return candidates
 
 
 def next_batch(questions: Questions, running: set[int], errors: list[BaseException]) -> dict[int, np.ndarray]:
@@ -183,12 +183,12 @@ def next_batch(questions: Questions, running: set[int], errors: list[BaseExcepti
     return dict(sorted(batch.items()))
 
 
-def visit_of(number: int, place: np.ndarray, functions: Functions, task: Task, scales: Scales) -> Visit:
-    """A visit, with its objective and its violation; both are infinite without results."""
+def candidate_of(number: int, place: np.ndarray, functions: Functions, task: Task, scales: Scales) -> Candidate:
+    """A candidate, with its objective and its violation; both are infinite without results."""
     if not functions.good:
-        return Visit(number, place, functions, np.inf, np.inf)
+        return Candidate(number, place, functions, np.inf, np.inf)
     f, _, g, _ = rows_of(task, functions, scales)
-    return Visit(number, place, functions, float(f.max(initial=-np.inf)), float(g.max(initial=0.0)))
+    return Candidate(number, place, functions, float(f.max(initial=-np.inf)), float(g.max(initial=0.0)))
 
 
 @dataclass(slots=True)
