@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Sliding, SupportStep
 from tribosweep.kernels.contact.grip import UNMOVED, Grip
 from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
 from tribosweep.kernels.numerics.numbers import Array, choice
@@ -27,7 +27,7 @@ MOST = int(BASE) - 1  # largest number of steps that `Few` can count
 class Tally(NamedTuple):
     """Sums over the window: see `slip.Slip`; `stops`: number of rests after the first slip of the run.
 
-    `wear` and `friction` are the wear energy and the dissipated energy [J] where the law integrates them (see `Rubbed`), else None.
+    `wear` and `friction` are the wear energy and the dissipated energy [J] where the law integrates them (see `Sliding`), else None.
     """
 
     distance: Array
@@ -52,7 +52,7 @@ class SlipPart(NamedTuple):
 
     duration: Array
     displacement: Array
-    rubbed: Rubbed | None = None
+    rubbed: Sliding | None = None
     within: SlipWithin | None = None
     late: tuple[Array, Array] | None = None
     bounds: Bounds | None = None
@@ -116,7 +116,7 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     slips = after.slips & inside
     begins = slips & (after.begins(before) | (sums.phases == 0.0))
     stops = after.rests & inside & (after.stops(before) | (sums.stops == 0.0))
-    rubbed = part.rubbed or Rubbed(part.displacement)
+    rubbed = part.rubbed or Sliding(part.displacement)
     rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
     touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
     stuck, slid, top = jnp.where(after.slips, 0.0, touching), jnp.abs(rubbed.slid), jnp.abs(speed)
@@ -151,7 +151,7 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     )
 
 
-def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array) -> tuple[Rubbed | None, SlipWithin]:
+def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array) -> tuple[Sliding | None, SlipWithin]:
     """Slip and energies of a step along a `course` of the displacement against the support [m], and when it slips.
 
     The largest speed is that from the fraction `begin` of the step on, which is 0 and has a derivative.
@@ -202,9 +202,9 @@ def few(sums: Tally) -> Few:
     return Few(zero, sums.top_speed, zero, *(None if total is None else zero for total in (sums.wear, sums.friction)))
 
 
-def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Rubbed | None = None) -> Few:
+def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Sliding | None = None) -> Few:
     """Sums after one more step, of displacement `moved` [m]. The other arguments are those of `update`."""
-    rubbed = rubbed or Rubbed(moved)
+    rubbed = rubbed or Sliding(moved)
     works = rubbed.works(after)
     # a step that holds adds 1e-30 at most; `add` leaves that out if no step slips
     slid, speed, slips = jnp.abs(after.slip_state * rubbed.slid), after.slip_state * speed, after.slip_state * after.slip_state

@@ -72,9 +72,7 @@ def print_result(result: CalibrationResult) -> None:
 
 def optimum_cells(values: np.ndarray, known: FitUncertainty) -> list[str]:
     """The values of one optimum, as text. What the data do not determine there ends wherever its fit left it, and has no value."""
-    return [
-        short(value) if stands else NOT_IDENTIFIABLE for value, stands in zip(values, ~known.unseen | known.bound, strict=True)
-    ]
+    return [short(value) if stands else NOT_IDENTIFIABLE for value, stands in zip(values, ~known.unseen | known.bound, strict=True)]
 
 
 def print_parameters(result: CalibrationResult) -> None:
