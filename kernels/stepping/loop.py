@@ -309,7 +309,8 @@ def simulate(
 
     A step of a scheme of low order counts as slip if the contact slips at its end (see `Sliding.slips`); in a Runge-Kutta step the
     beginning and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the
-    steps taken. They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with that instant.
+    steps taken. They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with
+    that instant.
     """
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, asked, walls)
