@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -60,13 +59,6 @@ def _unequal_tones(p: Values) -> Any:
     """Mask of the rows whose tables of tones differ in length."""
     first, second, third = (links.entries(p, name) for name in TONES)
     return (second != first) | (third != first)
-
-
-def driven(p: Values) -> Any:
-    """Mask of the rows whose excitation is more than one sine of constant frequency."""
-    loads = (np.asarray(p.get("pulse", 0.0)) != 0.0) | (links.entries(p, "table_time") > 0)
-    others = (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (links.entries(p, "tone_a0") > 0)
-    return loads | others | ~np.isnan(p.get("record", math.nan))
 
 
 EXCITATION_RULES = (

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact import wall_outcome
-from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
+from tribosweep.kernels.contact.friction_law import FrictionLaw, NormalForces, Sliding, SupportStep
 from tribosweep.kernels.contact.friction_registry import friction_law
 from tribosweep.kernels.contact.links import Links
 from tribosweep.kernels.contact.normal_force import Pressing
@@ -307,9 +307,10 @@ def simulate(
     Returns:
         Observables by name (scalars), and the status code.
 
-    A step of a scheme of low order counts as slip if the contact slips at its end (see `Rubbed.slips`); in a Runge-Kutta step the beginning
-    and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the steps taken.
-    They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with that instant.
+    A step of a scheme of low order counts as slip if the contact slips at its end (see `Sliding.slips`); in a Runge-Kutta step the
+    beginning and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the
+    steps taken. They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with
+    that instant.
     """
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, asked, walls)
@@ -382,7 +383,7 @@ def turned_to(setup: StepSetup, number: Array) -> Turned:
 
 def turn(
     stepper: Stepper, setup: StepSetup, state: StepState, rotation: Turned, h: Array, number: Array
-) -> tuple[Turned, Trial, Swings | None]:
+) -> tuple[Turned, Trial, NormalForces | None]:
     """Fixed step `number`, counted from 0: the excitation's angle after it, the trial, and the normal force over it if that varies."""
     even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
     turned, sines = _sines(rotation.force, even.turns)
@@ -398,7 +399,7 @@ def turn(
         after, sines = _sines(swing, even.swings[:-1])
         normals = [pressing.swing.force(sine) for sine in sines]
         middle = pressing.swing.force(swing.sine_after(even.swings[-1]))
-        swings, swing = Swings(pressing.swing.force(swing.sine), middle, pressing.swing.force(after.sine)), after
+        swings, swing = NormalForces(pressing.swing.force(swing.sine), middle, pressing.swing.force(after.sine)), after
     loads = _loads(stepper, setup, forces, normals, h)
     return Turned(turned, swing), stepper.step(setup.body, loads, state, h), swings
 
@@ -418,7 +419,7 @@ def _loads(stepper: Stepper, setup: StepSetup, forces: list[Array], normals: lis
     )
 
 
-def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> SupportStep:
+def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings: NormalForces | None) -> SupportStep:
     """A step in the frame of the support."""
     memories = before.memory.friction, trial.state.memory.friction
     if law.belt is None:
@@ -426,26 +427,26 @@ def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings
     return SupportStep(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
 
 
-def _kicked(stepper: Stepper, setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> StepState:
+def _kicked(stepper: Stepper, setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: NormalForces | None) -> StepState:
     """The state after a step whose velocity has the derivative by the instants at which forces jump; see `saltation`."""
     change = saltation.of_oscillator(setup.body, before, trial.state, _against(setup.body.friction, before, trial, h, swings))
     return trial.state if change is None else saltation.kicked(stepper, trial.state, change)
 
 
-def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
+def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: NormalForces | None) -> tuple[Array, Sliding | None]:
     """Velocity against the support at the end of a step [m/s], and `FrictionLaw.rubs` of the whole step."""
     step = _against(setup.body.friction, before, trial, h, swings)
     return step.v1, setup.body.friction.rubs(step)
 
 
-def _worn(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
+def _worn(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: NormalForces | None, parts: Array, ways: Array) -> Array:
     """(n - 1,) wear energies [J] between the fractions `parts` (n,) of a step. `ways` (n,) are the displacements there [m]."""
     law, grip, normal = setup.body.friction, trial.state.memory.friction, setup.p["normal_force"]
     step = _against(law, before, trial, h, swings)
     if law.rubs(step) is None:
         forth = jnp.sign(ways[-1] - ways[0])  # the slip distance is that between the ends, even if the mass turns back within the step
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
-    rubs = cast("Rubbed", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
+    rubs = cast("Sliding", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
     return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
 
 
@@ -473,7 +474,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     if pressing is not None:
         normals = [pressing.swing.at(moment) for moment in moments]
         begin, middle = (pressing.swing.at(clock.t + (clock.rest + fraction * h)) for fraction in (0.0, 0.5))
-        swings = Swings(begin, middle, cast("Array", normals[-1]))
+        swings = NormalForces(begin, middle, cast("Array", normals[-1]))
     if bends is None:
         forces = [setup.excitation.at(moment) for moment in moments]
     else:  # a step that lands where the force jumps sees the force before the jump

@@ -1,4 +1,4 @@
-"""Numbers of groups of rows: moments, quantiles, chances and words of many groups at once, each with its interval.
+"""Numbers of groups of rows: moments, quantiles, probabilities and words of many groups at once, each with its interval.
 
 All groups are computed in one pass over the rows, sorted by group: a million rows take a fraction of a second. Intervals are those of
 independent rows.

@@ -74,7 +74,7 @@ class Analyses:
         resamples: int = 1000,
         seed: int = 1,
     ) -> Fragility:
-        """Fit how the chance of an event grows with an intensity: a lognormal curve, and counted chances, with their intervals.
+        """Fit how the probability of an event grows with an intensity: a lognormal curve, and counted probabilities, with their intervals.
 
         As `tribosweep fragility` does.
 
@@ -94,7 +94,7 @@ class Analyses:
             seed: seed of the bootstrap samples; >= 0.
 
         Returns:
-            The curves and counted chances.
+            The curves and counted probabilities.
 
         Raises:
             ConfigError: a name or number is wrong, or the event is wrong, or a parameter varies that has no place.
@@ -124,7 +124,7 @@ class Analyses:
         )
 
     def rare_event(self, *, confidence: float = 0.95) -> RareEvent:
-        """Estimate the chance of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
+        """Estimate the probability of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
 
         As `tribosweep rare` does.
 
@@ -132,7 +132,7 @@ class Analyses:
             confidence: level of the interval; > 0 and < 1.
 
         Returns:
-            The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
+            The probability, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
 
         Raises:
             ConfigError: a name or number is wrong, or the design of the run is no subset simulation, or no level is complete.

@@ -251,7 +251,7 @@ class Run(Analyses):
             statistic: "mean" (default with `over`) or "std" of the observable, "share" of the most frequent word or "entropy" of words,
                 or the number of "rows".
             quantile: instead: probability of a quantile of the observable, in (0, 1).
-            chance: instead: an event such as "buckled=1", whose chance is drawn.
+            chance: instead: an event such as "buckled=1", whose probability is drawn.
             bins: number of equal parts of each axis whose rows are taken together, for a design that samples.
             confidence: level of the intervals of the statistic, which are the bands of lines.
             lines: values, in the unit of what shades the map, where lines are drawn.
@@ -282,7 +282,7 @@ class Run(Analyses):
         at: Mapping[str, Any] | None = None,
         **asked: Any,
     ) -> pa.Table:
-        """Where the shading of a map passes levels, such as the line on which a chance is 5 %, with the band of its interval.
+        """Where the shading of a map passes levels, such as the line on which a probability is 5 %, with the band of its interval.
 
         Args:
             levels: in the unit of what shades the map.
@@ -457,7 +457,7 @@ class Run(Analyses):
         Args:
             observables: their names; default the main one of the model.
             regime: use only groups whose rows are all in this regime.
-            chances: events whose chances are computed, such as "wear_power>1", "impacts>=3" or "wall_regime=plateau".
+            chances: events whose probabilities are computed, such as "wear_power>1", "impacts>=3" or "wall_regime=plateau".
             quantiles: probabilities of quantiles; default 0.05, 0.5 and 0.95.
             derivatives: number of points of the sample at which derivatives are computed.
             at: parameter -> its value at the point of elasticities; default the median.
@@ -533,7 +533,7 @@ class Run(Analyses):
         chances: Sequence[str] = (),
         quantiles: Sequence[float] = (),
     ) -> pa.Table:
-        """Mean, spread, quantiles and chances over swept parameters, such as "draw", at each point of the others.
+        """Mean, spread, quantiles and probabilities over swept parameters, such as "draw", at each point of the others.
 
         Args:
             parameter: its name, or several names.

@@ -56,7 +56,7 @@ class Sensitivity:
         return list(self.result.notes)
 
     def to_pandas(self, table: str = INDICES) -> pd.DataFrame:
-        """One of the tables: "indices", "uncertainty" (mean, spread, quantiles and chances), "derivatives" or "sizes".
+        """One of the tables: "indices", "uncertainty" (mean, spread, quantiles and probabilities), "derivatives" or "sizes".
 
         Returns:
             One row per number: observable, method, groups, measure, parameter, other, value, and the ends `low` and `high` of its interval.

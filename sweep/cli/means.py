@@ -36,8 +36,8 @@ def show_means(
 
     Args:
         directory: of the run. over, observables, chances, quantiles, confidence: as in `group_statistics`; but without observables, a
-            table on stdout and a picture show only chances and quantiles of the main observable, and without `over` statistics are taken
-            over what is random (see `random_in`).
+            table on stdout and a picture show only probabilities and quantiles of the main observable, and without `over` statistics are
+            taken over what is random (see `random_in`).
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:

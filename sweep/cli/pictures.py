@@ -42,7 +42,9 @@ def draw_map(
     mean: Annotated[bool, typer.Option("--mean", help="Statistic: mean of the observable that shades; the default with --over.")] = False,
     std: Annotated[bool, typer.Option("--std", help="Statistic: standard deviation of the observable.")] = False,
     quantile: Annotated[float | None, typer.Option(help="Statistic: quantile of the observable, such as 0.95.")] = None,
-    chance: Annotated[str | None, typer.Option(help="Statistic: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau.")] = None,
+    chance: Annotated[
+        str | None, typer.Option(help="Statistic: probability of an event: buckled=1, 'impacts>=3', wall_regime=plateau.")
+    ] = None,
     share: Annotated[bool, typer.Option("--share", help="Statistic: share of the most frequent word of the areas.")] = False,
     entropy: Annotated[bool, typer.Option("--entropy", help="Statistic: entropy of the words of the areas [bit].")] = False,
     rows: Annotated[bool, typer.Option("--rows", help="Statistic: number of rows.")] = False,
@@ -56,7 +58,7 @@ def draw_map(
     table: Annotated[Path | None, typer.Option(help="With --line: .csv or .parquet file to which the lines are written too.")] = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
-    """Draw the regimes of a run, or a statistic over draws (mean, quantile, chance, words), over two of its parameters."""
+    """Draw the regimes of a run, or a statistic over draws (mean, quantile, probability, words), over two of its parameters."""
     from tribosweep.sweep.analysis.group_map import map_for, statistic_of
     from tribosweep.sweep.analysis.isolines import with_lines
     from tribosweep.sweep.plots.regime_map import draw
@@ -140,7 +142,7 @@ def write_report(
         Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
     ] = None,
 ) -> None:
-    """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, traces, draws, signals, indices, chances."""
+    """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, draws, signals, indices, probabilities."""
     from tribosweep.sweep.analysis.branching import results
     from tribosweep.sweep.report import branches, content, paper
 

@@ -158,7 +158,7 @@ def print_uncertainty(study: SensitivityResult, quantity: Quantity, lines: Seque
 
 
 def print_chances(study: SensitivityResult) -> None:
-    """Print the chance of each event with the ends of its interval, and the number of rows that count without a value."""
+    """Print the probability of each event with the ends of its interval, and the number of rows that count without a value."""
     from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY
     from tribosweep.sweep.study.event import subject_of
 
@@ -170,8 +170,8 @@ def print_chances(study: SensitivityResult) -> None:
             e, void = line.estimate, study.without[str(event)]
             rows.append((str(event), short(e.value, 7), short(e.low, 7), short(e.high, 7), f"{line.groups:,}", f"{void:,}"))
     if rows:
-        header = ["event", "chance", f"from ({level})", "to", "rows", "without value"]
-        emit("chances; where an observable has no value, nothing happened: such a row counts as one without the event")
+        header = ["event", "probability", f"from ({level})", "to", "rows", "without value"]
+        emit("probabilities; where an observable has no value, nothing happened: such a row counts as one without the event")
         print_table("", header, rows, right=header[1:])
         emit("")
 
@@ -202,10 +202,12 @@ def sensitivity(
     target: StudyOrRun,
     observable: Annotated[list[str] | None, typer.Option(help="Observable to explain. Can be repeated.")] = None,
     regime: Annotated[str | None, typer.Option(help="Use only groups whose rows are all in this regime, such as slip-slip.")] = None,
-    exceeds: Annotated[list[str] | None, typer.Option(help="Report the chance to exceed: wear_power=1.0. Can be repeated.")] = None,
+    exceeds: Annotated[list[str] | None, typer.Option(help="Report the probability to exceed: wear_power=1.0. Can be repeated.")] = None,
     chance: Annotated[
         list[str] | None,
-        typer.Option(help="Report the chance of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'. Can be repeated."),
+        typer.Option(
+            help="Report the probability of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'. Can be repeated."
+        ),
     ] = None,
     quantile: Annotated[list[float] | None, typer.Option(help="Quantile, such as 0.99. Can be repeated; default 0.05, 0.5, 0.95.")] = None,
     derivatives: Annotated[int, typer.Option(help="Number of points of the sample for exact derivatives.")] = 0,

@@ -34,7 +34,7 @@ MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours di
 MOST_POINTS = 131_072  # of the coarse grid
 MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
-CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a chance, which has a larger sampling error
+CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a probability, which has a larger sampling error
 OF_CHANCES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
@@ -68,7 +68,7 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
 def read_chance(
     sweep: Sweep, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
 ) -> Boundary | None:
-    """Parse [sweep] of a boundary on which the chance of an event has a value; see `read_boundary`."""
+    """Parse [sweep] of a boundary on which the probability of an event has a value; see `read_boundary`."""
     before = len(problems)
     event = read_event(text, model, problems)
     problems += [
@@ -76,7 +76,7 @@ def read_chance(
         for key in ("observable", "level")
         if getattr(sweep, key) is not None
     ]
-    chance = read_part(sweep.chance, "sweep.chance", "chance of the event on the boundary", problems)
+    chance = read_part(sweep.chance, "sweep.chance", "probability of the event on the boundary", problems)
     confidence = CONFIDENCE if sweep.confidence is None else read_part(sweep.confidence, "sweep.confidence", "of the band", problems)
     width = CHANCE_WIDTH if sweep.width is None else read_width(sweep.width, problems)
     halvings = read_halvings(sweep, CHANCE_HALVINGS, problems)
@@ -85,7 +85,9 @@ def read_chance(
     pair = check_axes(sweep, plane, names, model, halvings, problems)
     rest = [name for name in sweep.axes or {} if name not in names]
     if not rest:
-        message = 'the chance needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
+        message = (
+            'the probability needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
+        )
         problems.append(Problem("sweep.axes", message))
     over = read_draws(sweep, "sweep", tuple(axis for axis in axes if axis.name in rest), random, problems)
     if pair is None or over is None or event is None or chance is None or len(problems) > before:

@@ -100,9 +100,9 @@ class Sweep(TableSchema):
         default=None,
         description="of a boundary: points such as [[15.0, 0.9]] whose cells are divided too, for islands that a coarse grid misses",
     )
-    chance: Any = Field(default=None, description="of a boundary with an event: the chance on the boundary, such as 0.05")
+    chance: Any = Field(default=None, description="of a boundary with an event: the probability on the boundary, such as 0.05")
     confidence: Any = Field(
-        default=None, description="of a boundary with an event: level of the interval of the chance, and so of the band; default 0.95"
+        default=None, description="of a boundary with an event: level of the interval of the probability, and so of the band; default 0.95"
     )
     second_order: bool | None = Field(default=None, description="of saltelli: true for indices of pairs, with nearly twice the points")
     levels: Whole | None = Field(
@@ -110,8 +110,8 @@ class Sweep(TableSchema):
     )
     event: str | None = Field(
         default=None,
-        description="of a boundary: an event such as buckled, or x_max > 3 and not buckled, whose chance over the axes that are no ranges "
-        "with a count is sought; "
+        description="of a boundary: an event such as buckled, or x_max > 3 and not buckled, whose probability over the axes that are no "
+        "ranges with a count is sought; "
         "of a subset simulation: the rare event, an observable beyond a limit with its unit, such as peak_force > 5 kN, or "
         "beyond a parameter, such as peak_force >= f_crit, or several such ones joined by or, and, not",
     )

@@ -12,7 +12,7 @@ from tribosweep.sweep.execution.stored import Finite, Line, Stored
 from tribosweep.sweep.io.text import visible
 from tribosweep.sweep.results.section import Section, written_tables
 
-TITLE = "chance of {event} over {intensity}"
+TITLE = "probability of {event} over {intensity}"
 
 
 class WrittenRequest(Stored):

@@ -1,4 +1,4 @@
-"""The chance of a rare event in a report, of subset simulations."""
+"""The probability of a rare event in a report, of subset simulations."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows",
 
 
 def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
-    """The chance of the event of a run, or the reason why it is not shown ("" for other designs)."""
+    """The probability of the event of a run, or the reason why it is not shown ("" for other designs)."""
     if state["design"] != SUBSET:
         return ""
     try:
         result = read(directory)
     except ConfigError as error:
-        return f"No chance of the event: {'; '.join(problem.message for problem in error.problems)}."
+        return f"No probability of the event: {'; '.join(problem.message for problem in error.problems)}."
     found = result.facts()
     unit = "" if found["unit"] == "1" else found["unit"]
-    title = f"chance of {visible(found['event'])}"
+    title = f"probability of {visible(found['event'])}"
     facts = {**{name: found[name] for name in SHOWN}, "notes": result.notes, "unit": unit, "title": title, "limit": limit_of(result.design)}
     return Section(facts, [("Rare event", sentence_of(facts))] if found["estimate"] else [])
 
 
 def sentence_of(facts: Mapping[str, Any]) -> str:
-    """The chance in a sentence for the summary of a report."""
+    """The probability in a sentence for the summary of a report."""
     found = facts["estimate"]
     ends = f"{100.0 * facts['confidence']:g} % interval {found['low']:.3g} to {found['high']:.3g}"
-    return f"{facts['title']}: {found['probability']:.3g}, {ends}. Points crowd around the event: their shares are no chances."
+    return f"{facts['title']}: {found['probability']:.3g}, {ends}. Points crowd around the event: their shares are no probabilities."

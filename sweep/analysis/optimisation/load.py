@@ -25,13 +25,13 @@ OPTIMISE = "optimise"
 SLSQP, EVOLUTION = "slsqp", "differential_evolution"
 METHODS = (SLSQP, EVOLUTION)
 KEYS = {
-    "minimise": "what is made small: an observable, or its mean, quantile, worst or chance over the rows of [sweep]; two for a front",
+    "minimise": "what is made small: an observable, or its mean, quantile, worst or probability over the rows of [sweep]; two for a front",
     "maximise": "what is made large, likewise; with minimise it is the second objective of a front",
     "constraints": "limits that must be kept, such as ['peak_force <= 5 kN', 'quantile 0.95 of wear_power <= 2 W']",
     "variables": "the parameters that are chosen, each with its bounds",
     "starts": "number of searches from different starts; default 16",
     "seed": "seed of the random starts; default 1",
-    "method": "slsqp: by derivatives (default); differential_evolution: without them (default where a count or a chance has none)",
+    "method": "slsqp: by derivatives (default); differential_evolution: without them (default where a count or a probability has none)",
     "points": "of a front of two objectives: number of its points; default 15",
 }  # key of [optimise] -> what it is
 VARIABLE_KEYS = {

@@ -92,10 +92,11 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         if count := int(np.count_nonzero(of_distribution(sample, good & unknown))):
             notes.append(
                 f"Of {count:,} rows it is unknown whether {event} happened, since {named_in_words(sample, event, good & unknown)} could "
-                "not be computed there. The chance leaves them out; its interval counts them as rows without the event and as rows with it."
+                "not be computed there. The probability leaves them out; its interval counts them as rows without and with "
+                "the event."
             )
     if request.events and isinstance(sample.design, Morris | Fast):
-        notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no chances.")
+        notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no probabilities.")
     return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)), without)
 
 
@@ -115,7 +116,7 @@ def of_distribution(sample: Sample, rows: np.ndarray) -> np.ndarray:
 
 
 def chance_of(sample: Sample, event: Event, groups: int, request: SensitivityRequest) -> list[Line]:
-    """The chance of an event from the first `groups` groups; empty for Morris and FAST designs and without any row.
+    """The probability of an event from the first `groups` groups; empty for Morris and FAST designs and without any row.
 
     Every row with results counts. One in which the observable has no value is one in which the event did not happen, or if the value
     could not be computed (`Quantity.unknown`), one that the interval counts both ways.

@@ -31,7 +31,7 @@ class SensitivityRequest:
     Attributes:
         observables: names; if empty, the main observable of the model.
         regime: if given, only groups with all rows in this regime are used.
-        events: the events whose chances are computed.
+        events: the events whose probabilities are computed.
         quantiles: the probabilities of quantiles.
         derivatives: number of sample points at which derivatives are computed; 0 for none.
         at: parameter -> its value at the point of elasticities; default: its median.
@@ -75,8 +75,8 @@ class SensitivityResult:
         sample: the rows. request: the request.
         quantities: the observables.
         kept: observable -> the groups that were used for it.
-        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Chances of events are among those of UNCERTAINTY.
-        without: event -> number of rows that count for its chance although one of its observables has no value there.
+        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Probabilities of events are among those of UNCERTAINTY.
+        without: event -> number of rows that count for its probability although one of its observables has no value there.
         notes: sentences for the reader.
     """
 

@@ -1,10 +1,10 @@
 """Propagated uncertainty of an observable: mean, standard deviation, quantiles, exceedance probabilities, with sampling errors.
 
 The errors of one sample are those of as many independent points. They come from the central limit theorem for the mean, the fourth moment
-for the standard deviation, order statistics for quantiles, and Clopper and Pearson for chances. The points of a Latin hypercube and of
-scrambled Sobol and Halton sequences are spread more evenly. Their true errors are smaller, usually much smaller for means, but one sample
-cannot show by how much: its intervals are on the safe side. Replicates ([[sweep]] tables that differ only in their seed) can show it:
-every number is then the mean over the replicates, with Student's interval of their scatter.
+for the standard deviation, order statistics for quantiles, and Clopper and Pearson for probabilities. The points of a Latin hypercube and
+of scrambled Sobol and Halton sequences are spread more evenly. Their true errors are smaller, usually much smaller for means, but one
+sample cannot show by how much: its intervals are on the safe side. Replicates ([[sweep]] tables that differ only in their seed) can show
+it: every number is then the mean over the replicates, with Student's interval of their scatter.
 
 Sources: A. B. Owen, Annals of Statistics 25 (1997), 1541-1562 (Sobol); M. Stein, Technometrics 29 (1987), 143-151 (Latin hypercube).
 """
@@ -36,12 +36,12 @@ def propagate(values: Sequence[np.ndarray], quantiles: Sequence[float], level: f
 
 
 def chance(happened: Sequence[np.ndarray], measure: str, level: float) -> Estimate:
-    """The chance of an event, named `measure`, from (n,) masks of the rows in which it happened, one for each replicate."""
+    """The probability of an event, named `measure`, from (n,) masks of the rows in which it happened, one for each replicate."""
     return over_replicates([[share(int(np.count_nonzero(one)), len(one), measure, level)] for one in happened], level)[0]
 
 
 def share(hits: int, n: int, measure: str, level: float) -> Estimate:
-    """The chance of an event that happened in `hits` of `n` independent rows, with the interval of Clopper and Pearson."""
+    """The probability of an event that happened in `hits` of `n` independent rows, with the interval of Clopper and Pearson."""
     low, high = share_interval(hits, n, level)
     return Estimate(measure, hits / n, float(low), float(high))
 

@@ -1,10 +1,11 @@
-"""Boundaries on which a chance over draws has a value: the class of a place follows from how many of its rows have the event.
+"""Boundaries on which a probability over draws has a value: the class of a place follows from how many of its rows have the event.
 
-Three conditions follow each other as the chance grows: the upper end of its interval reaches the value, the chance itself does, the lower
-end does. The class of a place is the number of those that hold. Each has a curve of its own: the boundary, and the two sides of a band. At
-a place of the true boundary the interval covers the value with its confidence, and then the place lies within the band.
+Three conditions follow each other as the probability grows: the upper end of its interval reaches the value, the probability itself does,
+the lower end does. The class of a place is the number of those that hold. Each has a curve of its own: the boundary, and the two sides of a
+band. At a place of the true boundary the interval covers the value with its confidence, and then the place lies within the band.
 
-All places share their draws. Where each single draw that has the event keeps it along a parameter, the counted chance is monotone there.
+All places share their draws. Where each single draw that has the event keeps it along a parameter, the counted probability is monotone
+there.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from tribosweep.sweep.study.event import Comparison, Event, Values, margin_in, o
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CONDITIONS = (1, 2, 3)  # the classes from which on the upper end, the chance and the lower end have reached the value
+CONDITIONS = (1, 2, 3)  # the classes from which on the upper end, the probability and the lower end have reached the value
 END_OF_INTERVAL = "end of its interval"
 
 
 def event_of(design: Boundary, model: Model) -> Event:
-    """The event whose chance is sought."""
+    """The event whose probability is sought."""
     return read_events("sweep.event", [design.event], model)[0]
 
 
@@ -42,8 +43,8 @@ def classify(design: Boundary, model: Model, table: pa.Table, good: np.ndarray) 
         table: the observables of the event, (n repeats,), place by place. good: mask of the rows with results.
 
     Returns:
-        The (n,) classes, and (n,) heights that are positive where the chance is above its value: of an event such as "peak_force > 5000"
-        the ordered value that decides, less the limit; of events joined of such ones the margin (`joined.margin_of`); NaN for others.
+        The (n,) classes, and (n,) heights that are positive where the probability is above its value: of an event such as "peak_force >
+        5000" the ordered value that decides, less the limit; of events joined of such ones the margin (`joined.margin_of`); NaN for others.
     """
     event = event_of(design, model)
     values, shape = values_in(event, model, table), (-1, design.repeats)
@@ -53,7 +54,7 @@ def classify(design: Boundary, model: Model, table: pa.Table, good: np.ndarray) 
     rows, hits = good.reshape(shape).sum(axis=1), happened.reshape(shape).sum(axis=1)
     chance, confidence = float(design.chance or 0.0), float(design.confidence or 0.0)
     (lower, _), (_, upper) = (share_interval(hits + each, rows + open_rows, confidence) for each in (0, open_rows))
-    needed = np.maximum(np.ceil(chance * rows * (1.0 - 1e-12)).astype(np.int64), 1)  # hits with which the chance has reached its value
+    needed = np.maximum(np.ceil(chance * rows * (1.0 - 1e-12)).astype(np.int64), 1)  # hits with which the probability has reached its value
     classes = (upper >= chance).astype(np.int64) + (hits >= needed) + (lower >= chance)
     heights = np.full(len(rows), np.nan)
     if (margins := margins_of(event, model, values)) is not None:

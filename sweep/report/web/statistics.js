@@ -1,4 +1,4 @@
-// Statistics over draws and over rows: quantiles and chances at every place, and signals. Plotly draws them.
+// Statistics over draws and over rows: quantiles and probabilities at every place, and signals. Plotly draws them.
 
 const whole = (values) => Array.from(values, (value) => (Number.isFinite(value) ? value : null));
 
@@ -20,14 +20,14 @@ function showGroups() {
   const chart = content.axes.length > 1;
   for (const [id, statistics, first] of [["quantile", found.quantiles, 1], ["chance", found.chances, 0]]) {
     element(id).parentElement.hidden = !chart;
-    element(id).replaceChildren(...statistics.map(({ name }, n) => new Option(id === "quantile" ? `${name} of ${found.quantity.name}` : `chance of ${name}`, n)));
+    element(id).replaceChildren(...statistics.map(({ name }, n) => new Option(id === "quantile" ? `${name} of ${found.quantity.name}` : `probability of ${name}`, n)));
     element(id).value = first;
     element(id).onchange = () => drawGroups(id);
   }
   element("quantiles-side").className = found.chances.length ? "" : "alone";
   const level = `${100 * found.confidence} %`, notes = [chart ? `The pointer shows the number of a place and its ${level} interval, of independent rows.` : `Bands are ${level} intervals, of independent rows; a curve has none where its rows are too few.`];
-  if (chart && found.sought !== null) notes.push(`On the line the chance is ${digits(100 * found.sought, 4)} %, on dashed lines an end of its interval.`);
-  else if (chart && found.chances.some(({ lines }) => lines.length)) notes.push("On the lines the chance is 5 % (dotted), 50 % and 95 % (dashed).");
+  if (chart && found.sought !== null) notes.push(`On the line the probability is ${digits(100 * found.sought, 4)} %, on dashed lines an end of its interval.`);
+  else if (chart && found.chances.some(({ lines }) => lines.length)) notes.push("On the lines the probability is 5 % (dotted), 50 % and 95 % (dashed).");
   element("groups-note").textContent = notes.join(" ");
 }
 
@@ -59,7 +59,7 @@ async function drawGroupCurves(chart, id, statistics, x) {
   }
   const axes = {
     xaxis: { title: { text: content.axes[0].label, standoff: 6 }, type: axisType(0), ...logTicks(0, ends(0)) },
-    yaxis: id === "quantile" ? { title: { text: labelled(of), standoff: 6 } } : { title: { text: "chance", standoff: 6 }, range: [-0.03, 1.03] },
+    yaxis: id === "quantile" ? { title: { text: labelled(of), standoff: 6 } } : { title: { text: "probability", standoff: 6 }, range: [-0.03, 1.03] },
   };
   return Plotly.react(chart, data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }
@@ -70,7 +70,7 @@ async function drawGroupMap(chart, id, statistic, [x, y]) {
   const found = content.groups, { value, lower, upper } = await unpackStatistic(statistic, found.count), chance = id === "chance";
   const unit = chance ? "" : found.quantity.unit ? ` ${raised(found.quantity.unit)}` : "", of = (number) => (Number.isFinite(number) ? digits(number, 4) : number === Infinity ? "∞" : number === -Infinity ? "−∞" : "–");
   const text = value.map((each, n) => (Number.isFinite(each) ? `${of(each)}${unit} (${of(lower[n])} to ${of(upper[n])})` : "no value"));
-  const bar = { thickness: 12, outlinewidth: 0, title: { text: chance ? "chance" : labelled(found.quantity), side: "right" } };
+  const bar = { thickness: 12, outlinewidth: 0, title: { text: chance ? "probability" : labelled(found.quantity), side: "right" } };
   const hover = { text, hovertemplate: "%{text}<extra></extra>" }, range = chance ? [0, 1] : [undefined, undefined], data = [];
   if (found.gridded) data.push({ type: "heatmap", x, y, z: whole(value), zmin: range[0], zmax: range[1], colorscale: RAMP, colorbar: bar, ...hover });
   else {

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tribosweep.kernels.contact.friction_law import SupportStep, Swings
+from tribosweep.kernels.contact.friction_law import NormalForces, SupportStep
 from tribosweep.kernels.contact.grip import AWAY, UNMOVED, Grip
 from tribosweep.kernels.contact.normal_force import Pressing
 from tribosweep.kernels.contact.varying_friction import Stribeck, Varied
@@ -64,7 +64,7 @@ def test_under_a_normal_force_that_varies(state: float, spring: float, normal: f
 def test_the_energies_of_a_step() -> None:
     """2 m/s for 0.5 s under a normal force that grows from 1 to 3 N: 2 N in the mean, so 2 J of wear."""
     still = grip(1.0)
-    step = SupportStep(*(jnp.asarray(each) for each in (0.5, 2.0, 2.0, 1.0)), Swings(*jnp.array([1.0, 2.0, 3.0])), still, still)
+    step = SupportStep(*(jnp.asarray(each) for each in (0.5, 2.0, 2.0, 1.0)), NormalForces(*jnp.array([1.0, 2.0, 3.0])), still, still)
     found = law(**SWINGS).rubs(step)
     assert found.wear is not None
     assert float(found.wear) == pytest.approx(2.0)
@@ -78,7 +78,7 @@ def test_the_energies_of_a_step() -> None:
 
 def test_the_largest_force_of_a_contact_that_holds_is_a_parabola() -> None:
     still = grip(UNMOVED)
-    step = SupportStep(*(jnp.asarray(each) for each in (0.5, 2.0, 2.0, 1.0)), Swings(*jnp.array([1.0, 2.5, 3.0])), still, still)
+    step = SupportStep(*(jnp.asarray(each) for each in (0.5, 2.0, 2.0, 1.0)), NormalForces(*jnp.array([1.0, 2.5, 3.0])), still, still)
     constant, linear, square = (float(each) for each in law(**SWINGS).largest_hold(step))
     assert [constant + linear * u + square * u * u for u in (0.0, 0.5, 1.0)] == pytest.approx([0.5, 1.25, 1.5], rel=1e-9)
 

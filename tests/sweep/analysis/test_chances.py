@@ -1,4 +1,4 @@
-"""Chances of events: walls that buckle or do not, against a count of its own; rows without a value count as rows without the event."""
+"""Probabilities of events: walls that buckle or do not, against a count of its own; rows without a value count as without the event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def truth(draws: int = 4_000_000) -> float:
-    """The chance that m v0^2 k_n >= f_crit^2 with v0 > 0, from draws of this test's own."""
+    """The probability that m v0^2 k_n >= f_crit^2 with v0 > 0, from draws of this test's own."""
     rng = np.random.default_rng(1)
     spread = np.log(1.0 + 0.2**2)
     k_n = np.exp(rng.normal(-0.5 * spread, np.sqrt(spread), draws))

@@ -186,7 +186,7 @@ def test_bins_take_rows_of_any_design_together(walls: Path, tmp_path: Path) -> N
         (["--bins", "1", "--x", "v0", "--y", "m"], "--bins: 1 is out of bounds"),
         (["--over", "f_crit", "--table", "lines.csv"], "needs --line"),
         (["--over", "f_crit", "--line", "1.0", "--table", "lines.txt"], ".csv or .parquet"),
-        (["--over", "f_crit", "--chance", "buckled=1", "--line", "5"], "--line: 5 is no chance: must be from 0 to 1, 0.05 for 5 %"),
+        (["--over", "f_crit", "--chance", "buckled=1", "--line", "5"], "--line: 5 is no probability: must be from 0 to 1, 0.05 for 5 %"),
         (["--over", "f_crit", "--confidence", "1"], "--confidence: 1 is out of bounds"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Quantiles and chances over draws, and signals, in a report: compared with numbers counted in the run's rows."""
+"""Quantiles and probabilities over draws, and signals, in a report: compared with numbers counted in the run's rows."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_quantiles_and_chances_are_those_of_the_rows(fake: FakeKernels, tmp_path
 def test_the_line_of_a_chance_is_where_it_passes_the_level(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tribosweep.sweep.analysis.group_numbers import Interval
 
-    def along(rows: Any, of: Any, event: Any, _areas: Any) -> tuple[str, Interval]:  # a chance that is a0 / 4
+    def along(rows: Any, of: Any, event: Any, _areas: Any) -> tuple[str, Interval]:  # a probability that is a0 / 4
         first = np.unique(of.of, return_index=True)[1]
         chance = rows.along(rows.axes[0])[first] / 4.0
         return str(event), Interval(chance, chance - 0.1, chance + 0.1)

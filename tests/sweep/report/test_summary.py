@@ -155,7 +155,7 @@ def test_a_fragility_that_was_asked_for_is_in_the_report(fake: FakeKernels, tmp_
     found = open_run(directory).fragility("wear_power > 2 W", "a0", over=["mu"], resamples=20)
     found.write(directory)
     facts = read_content(directory, traces=0).facts["sections"]["fragility"]
-    assert (facts["title"], facts["unit"], facts["level"]) == ("chance of wear_power > 2 over a0", "m/s^2", 0.95)
+    assert (facts["title"], facts["unit"], facts["level"]) == ("probability of wear_power > 2 over a0", "m/s^2", 0.95)
     assert facts["fits"][0]["theta"] == found.curves[0].fit.theta
     assert sum(point["events"] for point in facts["points"]) == facts["fits"][0]["events"]
     assert len(facts["curves"]) == 101

@@ -15,7 +15,7 @@ from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, Sample
 
 
 class Likelihood(Protocol):
-    """The chance of the data as a function of the sampled numbers, in their units."""
+    """The probability of the data as a function of the sampled numbers, in their units."""
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """(n,) logarithms of the likelihood at values (n, p), on the host; -inf where a run fails or the numbers contradict each other."""

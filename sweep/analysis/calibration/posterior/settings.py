@@ -113,9 +113,8 @@ def read_prior(
     sampled = Sampled(quantity.name, quantity.unit, *bounds, logarithmic, law, numbers)
     low, high = sampled.support
     if low >= high or sampled.mass < LEAST_MASS:
-        message = (
-            f"leaves hardly a chance to the bounds from = {bounds[0]:g}, to = {bounds[1]:g} (unit {quantity.unit}): change one of them"
-        )
+        ends = f"from = {bounds[0]:g}, to = {bounds[1]:g} (unit {quantity.unit})"
+        message = f"leaves hardly any probability to the bounds {ends}: change one of them"
         problems.append(Problem(path, message))
         return None
     return law, numbers

@@ -254,7 +254,7 @@ def test_as_many_data_as_parameters_leave_no_interval_and_the_output_says_so(tmp
     print_result(result)
     said = capsys.readouterr().out
     assert "no interval" in said
-    assert "not told" not in said
+    assert "not identifiable" not in said
 
 
 @pytest.mark.long

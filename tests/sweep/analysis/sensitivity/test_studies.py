@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from SALib.analyze import dgsm as salib_dgsm
 
+from tests.oracle.sdnd104 import stick_slip_wear_power
 from tribosweep.kernels import simulate
-from tribosweep.kernels.reference.closed_forms import slip_slip_wear_power, stick_slip_wear_power
+from tribosweep.kernels.reference.closed_forms import slip_slip_wear_power
 from tribosweep.sweep import ConfigError, load
 from tribosweep.sweep.analysis.sensitivity.analysis import analyse
 from tribosweep.sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes

@@ -1,4 +1,4 @@
-"""Boundaries on which a chance over draws has a value: against closed forms, on fields and on walls that buckle."""
+"""Boundaries on which a probability over draws has a value: against closed forms, on fields and on walls that buckle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tribosweep.sweep.execution.adaptive.chances import classify
 from tribosweep.sweep.execution.adaptive.quadtree import FAILED
 from tribosweep.sweep.execution.dataset import Dataset
 
-SPREAD, CHANCE_SOUGHT = 0.2, 0.1  # of f_crit, whose mean is 1; chance on the line
+SPREAD, CHANCE_SOUGHT = 0.2, 0.1  # of f_crit, whose mean is 1; probability on the line
 
 
 def study(draws: int, seed: int = 1, **keys: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def energies(table: pd.DataFrame) -> dict[str, np.ndarray]:
 
 @pytest.mark.slow
 def test_the_line_of_a_chance_is_the_quantile_of_the_strength(tmp_path: Path) -> None:
-    """A wall buckles where m v0^2 k_n >= f_crit^2, so the line for the chance p is v0 sqrt(m k_n) = the p quantile of f_crit."""
+    """A wall buckles where m v0^2 k_n >= f_crit^2, so the line for the probability p is v0 sqrt(m k_n) = the p quantile of f_crit."""
     found = run(study(200), tmp_path / "run")
     table = found.boundaries().to_pandas()
     at = energies(table)

@@ -1,7 +1,7 @@
-"""The transient of SDND104 event by event: a mass at rest on a shaken support, no spring, rigid friction.
+"""SDND104: a mass on a shaken support, no spring, rigid friction. Its transient event by event, and its established stick-slip motion.
 
-The method is that of the Maple program in the document. It computes in floats or, with `arithmetic=mpmath.mp`, to any number of digits, and
-shares no code with the engines.
+The method of the transient is that of the Maple program in the document. It computes in floats or, with `arithmetic=mpmath.mp`, to any
+number of digits, and shares no code with the engines.
 """
 
 from __future__ import annotations
@@ -60,3 +60,36 @@ def wear_power(a0: Any, mu: Any, g: Any, m: Any, omega: Any, window: tuple[Any, 
                 half_turn += 1
             angle = half_turn * pi + rising
     return m * g * slipped / (end - start)
+
+
+def slip_start(eta: float, omega: float) -> float:
+    """First time of slip t1 = asin(eta) / omega [s] of a mass at rest at t = 0, 0 <= eta < 1, omega in rad/s (SDND104)."""
+    return math.asin(eta) / omega
+
+
+def slip_end(eta: float, omega: float) -> float:
+    """End t2 [s] of the first slip: eta omega (t2 - t1) - cos(omega t1) + cos(omega t2) = 0, t2 > t1, by bisection (SDND104)."""
+    start = math.asin(eta)
+    low, high = math.pi - start, 2.0 * math.pi + start
+    while high - low > 4e-16 * high:
+        middle = 0.5 * (low + high)
+        if eta * (middle - start) - math.cos(start) + math.cos(middle) < 0.0:
+            low = middle
+        else:
+            high = middle
+    return high / omega
+
+
+def stick_slip_wear_power(m: float, g: float, mu: float, a0: float, omega: float) -> float:
+    """Mean wear power [W] of the established stick-slip motion, eta* < eta < 1: wear energy of a half period over that half period.
+
+    Args:
+        m: mass [kg]. g: gravity [m/s^2]. mu: friction [1]. a0: amplitude [m/s^2]. omega: circular frequency [rad/s].
+
+    Source: SDND104 (V5.01.104), section 2; mu enters through eta alone.
+    """
+    eta = mu * g / a0
+    t1, t2 = slip_start(eta, omega), slip_end(eta, omega)
+    length = t2 - t1
+    slip = a0 / omega * (length * math.cos(omega * t1) - (math.sin(omega * t2) - math.sin(omega * t1)) / omega) - 0.5 * mu * g * length**2
+    return m * g * slip * omega / math.pi
