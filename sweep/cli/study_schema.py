@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,14 +17,6 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
 from tribosweep.kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
 from tribosweep.kernels.models.supports import LAWS, OBSTACLES
-from tribosweep.sweep.analysis.branching.load import ALONG_KEYS, BRANCHES
-from tribosweep.sweep.analysis.branching.load import KEYS as BRANCHES_KEYS
-from tribosweep.sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
-from tribosweep.sweep.analysis.calibration.posterior.priors import PRIORS
-from tribosweep.sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
-from tribosweep.sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
-from tribosweep.sweep.analysis.optimisation.load import KEYS as OPTIMISE_KEYS
-from tribosweep.sweep.analysis.optimisation.load import METHODS, OPTIMISE, VARIABLE_KEYS
 from tribosweep.sweep.cli.topics import default_of, listed_models
 from tribosweep.sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
 from tribosweep.sweep.design.designs import DESIGNS
@@ -33,6 +24,10 @@ from tribosweep.sweep.design.distributions import DISTRIBUTIONS
 from tribosweep.sweep.excitation.envelope import SHAPES
 from tribosweep.sweep.io.units import in_unit
 from tribosweep.sweep.io.values import DEFAULT, written
+from tribosweep.sweep.study.branches import Branches
+from tribosweep.sweep.study.calibration import Calibrate
+from tribosweep.sweep.study.grammar import UNIT, bounded
+from tribosweep.sweep.study.optimise import Optimise
 from tribosweep.sweep.study.random_excitation import INTERPOLATIONS
 from tribosweep.sweep.study.response_spectra import ACROSS
 from tribosweep.sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
@@ -147,6 +142,14 @@ FORMS: dict[str, dict[str, Schema]] = {
 }
 
 
+class AnyStudy(Document):
+    """A study of any command."""
+
+    calibration: Calibrate | None = None
+    optimise: Optimise | None = None
+    branches: Branches | None = None
+
+
 @functools.cache
 def pattern_of(unit: str) -> str:
     """The pattern of a number with a unit that may be converted to `unit`: any but the COMMON ones of other quantities.
@@ -169,12 +172,7 @@ def of_quantity(q: Quantity) -> Schema:
         return {"type": ["string", "integer"]}
     if q.kind == "word":
         return one_of(q.words)
-    limits = {"exclusiveMinimum" if q.lower_open else "minimum": q.lower} if math.isfinite(q.lower) else {}
-    limits |= {"exclusiveMaximum" if q.upper_open else "maximum": q.upper} if math.isfinite(q.upper) else {}
-    if q.kind == "integer":
-        return {"type": "number", "multipleOf": 1, **limits}
-    number: Schema = {"type": "number", **limits}
-    single = either(number, {"$ref": f"#/$defs/{name_of(q.unit)}"}) if q.unit else number
+    single = tidy(bounded(q))
     return list_of(single) if q.kind == "list" else single
 
 
@@ -221,7 +219,7 @@ def named_tables(forms: Mapping[str, Schema]) -> Schema:
 
 def of_document() -> tuple[Schema, dict[str, Schema]]:
     """The schema of a study and its definitions, as pydantic has them, with the forms of their keys."""
-    whole = tidy(Document.model_json_schema(by_alias=True))
+    whole = tidy(AnyStudy.model_json_schema(by_alias=True))
     shapes: dict[str, Schema] = whole.pop("$defs")
     for name, forms in FORMS.items():
         for key, form in forms.items():
@@ -231,16 +229,21 @@ def of_document() -> tuple[Schema, dict[str, Schema]]:
 
 
 def tidy(schema: Any) -> Any:
-    """A schema of pydantic without titles, null and the bounds of TOML's whole numbers."""
+    """A schema of pydantic without titles and null, whose numbers may be texts with units."""
     if isinstance(schema, list):
         return [tidy(each) for each in schema if each != {"type": "null"}]
     if not isinstance(schema, dict):
         return schema
-    useless = ("title", "minimum", "exclusiveMaximum")
+    if (unit := schema.get(UNIT)) is not None:
+        words = {key: schema[key] for key in ("description", "default") if schema.get(key) is not None}
+        if not unit:
+            return {**NUMBER, **words}
+        number = {key: value for key, value in schema.items() if key not in (UNIT, "title", *words)}
+        return {**either(number, {"$ref": f"#/$defs/{name_of(unit)}"}), **words}
     left = {
         key: {name: tidy(inner) for name, inner in value.items()} if key in ("properties", "$defs") else tidy(value)
         for key, value in schema.items()
-        if not (key in useless and not isinstance(value, dict)) and not (key == "default" and value in (None, {}, []))
+        if not (key == "title" and not isinstance(value, dict)) and not (key == "default" and value in (None, {}, []))
     }
     forms = left.get("anyOf", [])
     return {**{key: value for key, value in left.items() if key != "anyOf"}, **forms[0]} if len(forms) == 1 else left
@@ -280,9 +283,6 @@ def study_schema() -> Schema:
     whole["properties"]["parameters"] = {"description": "[parameters]: what is not swept", **named_tables(given)}
     sweep = {"$ref": "#/$defs/Sweep"}
     whole["properties"]["sweep"] = {"description": "[sweep] or several [[sweep]]: the points", **either(sweep, list_of(sweep, 1))}
-    whole["properties"]["calibration"] = calibration()
-    whole["properties"][OPTIMISE] = optimisation()
-    whole["properties"][BRANCHES] = branching()
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Study of tribosweep"}
     return {**head, **whole, "$defs": shapes}
 
@@ -295,60 +295,6 @@ def distribution() -> Schema:
     words = {"distribution": one_of(DISTRIBUTIONS), "times": list_of(NUMBER, 1), "spacing": one_of(("linear", "log"))}
     either_key = [{"required": ["distribution"]}, {"required": ["times"]}]
     return {**table({**words, **properties}), "anyOf": either_key}
-
-
-def calibration() -> Schema:
-    """[calibration]."""
-    compared = either(TEXT, table({"column": TEXT, **dict.fromkeys(("sd", "relative_sd", "weight"), either(NUMBER, TEXT))}, COMPARED_KEYS))
-    compare: Schema = {"type": "object", "additionalProperties": compared}
-    source: dict[str, Schema] = {"file": TEXT, "time": TEXT, "settings": {"type": "object"}, "compare": compare}
-    loop: dict[str, Schema] = {**source, "displacement": TEXT, "steady": {"type": "boolean"}}
-    prior = table({"distribution": one_of(PRIORS), **dict.fromkeys(("mean", "std", "lower", "upper", "from", "mode", "to"), NUMBER)})
-    whole: Schema = {"type": "integer", "minimum": 1}
-    sampling = {**dict.fromkeys(POSTERIOR_KEYS, whole), "acceptance": NUMBER, "ess": NUMBER, "noise": prior}
-    free = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER, "prior": prior}, FREE_KEYS, ("from", "to"))
-    properties: dict[str, Schema] = {
-        "data": TEXT,
-        "starts": {"type": "integer", "minimum": 1},
-        "seed": {"type": "integer"},
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "noise": one_of(NOISES),
-        "free": {"type": "object", "additionalProperties": free, "minProperties": 1},
-        "compare": compare,
-        "traces": list_of(table(source, TRACE_KEYS, ("file", "compare"))),
-        "loops": list_of(table(loop, LOOP_KEYS, ("file", "compare"))),
-        "posterior": table(sampling, POSTERIOR_KEYS),
-    }
-    return {"description": "[calibration]: what is fitted to which measurements", **table(properties, KEYS, ("free",))}
-
-
-def optimisation() -> Schema:
-    """[optimise]."""
-    variable = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER}, VARIABLE_KEYS, ("from", "to"))
-    texts = either(TEXT, list_of(TEXT))
-    properties: dict[str, Schema] = {
-        **dict.fromkeys(("minimise", "maximise", "constraints"), texts),
-        "variables": {"type": "object", "additionalProperties": variable, "minProperties": 1},
-        "starts": {"type": "integer", "minimum": 1},
-        "seed": {"type": "integer"},
-        "method": one_of(METHODS),
-        "points": {"type": "integer", "minimum": 2},
-    }
-    return {
-        "description": "[optimise]: what is made small or large, within which limits",
-        **table(properties, OPTIMISE_KEYS, ("variables",)),
-    }
-
-
-def branching() -> Schema:
-    """[branches]."""
-    bounds = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES)}, ALONG_KEYS, ("from", "to"))
-    properties: dict[str, Schema] = {
-        **{key: {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1} for key in ("along", "curves")},
-        **{key: {"type": "integer", "minimum": 1} for key in ("places", "periods", "most", "points")},
-        "backbone": {"type": "boolean"},
-    }
-    return {"description": "[branches]: in which parameter periodic motions are followed", **table(properties, BRANCHES_KEYS, ("along",))}
 
 
 def as_text() -> str:

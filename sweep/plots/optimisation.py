@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tribosweep.sweep.analysis.calibration.parameters import Free
+    from tribosweep.sweep.study.free import Free
 
 GREY, REFUSED = "#8a867e", "#8c1c13"
 SIZE, WIDE = (7.5, 4.9), (7.5, 5.6)  # inches

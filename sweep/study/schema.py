@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from tribosweep.kernels.models import TIME
 from tribosweep.kernels.models.schemes import DOUBLE
+from tribosweep.sweep.study.grammar import Several, TableSchema, Whole
 
 TABLE = "table"  # the key of a file in place of two parameters, of [parameters] or of a load
 OF_A_FILE = (
     "CSV or Parquet file with the columns time and force (acceleration, of a load that is one), in place of table_time and its values"
 )
 SAMPLED_SEED, DRAWN_SEED = 0, 1  # default of sweep.seed: of samples and subset simulations, of draws and posteriors
-Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as in TOML
-
-
-class TableSchema(BaseModel):
-    """A table of the file; it accepts no other keys and converts no types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Study(TableSchema):
@@ -344,7 +338,7 @@ class Document(TableSchema):
     loads: dict[str, LoadTable] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
     time: Time = Time()
-    sweep: list[Sweep] = Field(default_factory=list)
+    sweep: Several[Sweep] = Field(default_factory=list)
     excitation: Excitation | None = None
     output: Output = Output()
 

@@ -16,7 +16,7 @@ from tribosweep.kernels.models.outputs import STATISTICS
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import STEADY
 from tribosweep.sweep.analysis.branching.backbone import backbone_table
-from tribosweep.sweep.analysis.branching.load import BRANCHES, Branching, load
+from tribosweep.sweep.analysis.branching.load import Branching, load
 from tribosweep.sweep.execution.directory import (
     BRANCHED,
     OTHER_STUDY,
@@ -33,6 +33,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.files import read_text
 from tribosweep.sweep.io.toml import parse_toml, to_toml
 from tribosweep.sweep.io.version import VERSION
+from tribosweep.sweep.study.branches import BRANCHES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ import numpy as np
 
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, OPTIMAL, OUTCOMES, Fits
 from tribosweep.sweep.analysis.calibration.jumps import BoundaryCrossing
-from tribosweep.sweep.analysis.calibration.load import Calibration, at_values
+from tribosweep.sweep.analysis.calibration.load import Calibration
 from tribosweep.sweep.analysis.calibration.optima import Optimum
 from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
@@ -26,6 +26,7 @@ from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.toml import to_toml
 from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.free import at_values
 from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import stats
 
 from tribosweep.sweep.analysis.calibration.fitting import OPTIMAL, STUCK, fit
-from tribosweep.sweep.analysis.calibration.parameters import Free, Space
+from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.study.free import Free
 
 UNDETERMINED = 1e-7  # part of the largest singular value: the data do not see directions below it (derivatives are good to 1e-9)
 WIDE = 0.5  # part of the range: a larger standard deviation adds nothing to the bounds

@@ -13,11 +13,12 @@ from tribosweep.sweep.analysis.optimisation.evolution import AROUND, evolve
 from tribosweep.sweep.analysis.optimisation.front import FrontPoint, front_of
 from tribosweep.sweep.analysis.optimisation.functions import QUANTILE
 from tribosweep.sweep.analysis.optimisation.jumps import Jump, find_jumps
-from tribosweep.sweep.analysis.optimisation.load import EVOLUTION, Optimisation
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
 from tribosweep.sweep.analysis.optimisation.results import END_OF_FRONT, OptimisationRequest, OptimisationResult, Slice, value_and_unit
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, Task, candidate_of, limits_of, scales_of, search
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.optimise import EVOLUTION
 
 SAMPLE = 4  # points for each start, computed without derivatives, from which the starts are chosen
 SHOWN = 3  # number of jumps that are described

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.load import at_values
 from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
 from tribosweep.sweep.analysis.optimisation.front import FrontPoint
 from tribosweep.sweep.analysis.optimisation.functions import Measure
 from tribosweep.sweep.analysis.optimisation.jumps import Jump
-from tribosweep.sweep.analysis.optimisation.load import OPTIMISE, Optimisation
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, limits_of
 from tribosweep.sweep.execution.directory import OPTIMISED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.toml import to_toml
 from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.free import at_values
 from tribosweep.sweep.study.load import load
+from tribosweep.sweep.study.optimise import OPTIMISE
 
 if TYPE_CHECKING:
     import pyarrow as pa

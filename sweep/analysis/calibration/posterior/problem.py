@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, Sampled
+from tribosweep.sweep.design.priors import NOISE, Sampled
 
 
 class Likelihood(Protocol):

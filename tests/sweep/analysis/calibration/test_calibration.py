@@ -22,13 +22,14 @@ from tribosweep.sweep.analysis.calibration import analysis, fitting, load, resul
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
 from tribosweep.sweep.analysis.calibration.jumps import find_crossings
 from tribosweep.sweep.analysis.calibration.optima import optima_of, starts_of
-from tribosweep.sweep.analysis.calibration.parameters import Free, Prior, Space
+from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.system import FitPoint, System
 from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty, profiles
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.cli.calibration import optimum_cells
 from tribosweep.sweep.design.distributions import log_normal_scale
 from tribosweep.sweep.plots.calibration import draw_landscapes
+from tribosweep.sweep.study.free import Free, Prior
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))
 TWO = Space([Free("k_t", K_T, None, 0.1, 10.0, True, 1.0), Free("x0", X0, None, -1.0, 3.0, False, 0.0)])

@@ -176,6 +176,18 @@ CASES: list[tuple[str, Any, str]] = [
     ("calibration/free/k_n/sart", 1.0, r"calibration.free.k_n.sart: unknown key; did you mean 'start'"),
     ("calibration/free/k_n/prior", {"mean": 1.0, "std": 0.0}, r"calibration.free.k_n.prior.std: 0.0 is out of bounds: must be > 0"),
     ("calibration/free/k_n/prior", 3.0, r"calibration.free.k_n.prior: must be \{ mean"),
+    (
+        "calibration/free/k_n/prior",
+        {"distribution": "uniform", "from": "20 N/m", "to": "30 N/m"},
+        r"k_n.prior: leaves hardly any probability to",
+    ),
+    ("calibration/free/k_n", {"from": 1, "to": 2, "prior": None}, r"calibration.free.k_n.prior: must have a value, not None: leave it out"),
+    ("calibration/free", {"k_m": 3.0}, r"free.k_m: must have bounds, [^\n]*\n  calibration.free.k_m: unknown parameter"),
+    (
+        "calibration/traces",
+        [3, {"file": "trace.csv", "compare": {"x": {"s": 1}}}],
+        r"traces\[0\]: must be a [^\n]*\n.*traces\[1\].compare.x.s: ",
+    ),
     ("calibration/free/post_stiffness", {"from": 0.1, "to": 1.0}, r'a table is found node by node: "post_stiffness\[0\]"'),
     ("calibration/free/post_stiffness[2]", {"from": 0.1, "to": 1.0}, r"the table post_stiffness of \[parameters\] has 2 nodes"),
     ("calibration/free/k_n[0]", {"from": 0.1, "to": 1.0}, r"k_n is a number and has no nodes"),

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tribosweep import sweep
-from tribosweep.sweep.analysis.optimisation.load import EVOLUTION, SLSQP, load
+from tribosweep.sweep.analysis.optimisation.load import load
 from tribosweep.sweep.io import shipped
+from tribosweep.sweep.study.optimise import EVOLUTION, SLSQP
 
 NAMES = [name for name in shipped.names() if name.startswith("optimise_")]
 GOAL: dict[str, Any] = {"minimise": "wear_power", "variables": {"mu": {"from": 0.1, "to": 0.5}}}
@@ -61,6 +62,16 @@ def test_what_is_wrong_is_said_with_its_key(changed: dict[str, Any], said: str) 
     with pytest.raises(sweep.ConfigError) as error:
         load(study(**changed))
     assert said in str(error.value)
+
+
+def test_the_section_and_its_functions_are_read_together() -> None:
+    with pytest.raises(sweep.ConfigError) as error:
+        load(
+            study(minimise=["wear_powr", 3], constraints=[4, "drift <= 1 N"], starts=0, variables={"mu": 3.0, "muu": {"from": 1, "to": 2}})
+        )
+    told = [problem.path for problem in error.value.problems]
+    paths = ("minimise[0]", "minimise[1]", "constraints[0]", "constraints[1]", "starts", "variables.mu", "variables.muu")
+    assert sorted(told) == sorted(f"optimise.{path}" for path in paths)
 
 
 def test_rows_must_be_the_same_at_every_point() -> None:

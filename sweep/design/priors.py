@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from tribosweep.sweep.design.distributions import LOG_NORMAL, LOG_UNIFORM, NORMAL, TRIANGULAR, TRUNCATED, UNIFORM, log_normal_scale
 
@@ -62,6 +61,8 @@ class Sampled:
 
     def base(self) -> Any:
         """The distribution before it is truncated, frozen, of `base_scale` of the value."""
+        from scipy import stats
+
         at = dict(self.numbers)
         if self.law in (NORMAL, TRUNCATED):
             return stats.norm(at["mean"], at["std"])
