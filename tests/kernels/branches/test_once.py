@@ -152,6 +152,21 @@ def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(giv
         np.testing.assert_allclose(branch.multipliers, other.multipliers, rtol=0.0, atol=1e-9)
 
 
+def test_least_periods_are_found_from_prime_factors() -> None:
+    pairs = np.array([(whole, least) for whole in range(1, 17) for least in range(1, whole + 1) if whole % least == 0])
+    asked: list[int] = []
+
+    def later(motions: Line, parts: np.ndarray) -> tuple[np.ndarray, None]:
+        asked.append(len(parts))
+        return motions.u + np.where(parts[:, None] % motions.u[:, 1:] == 0.0, 0.0, 1.0), None
+
+    points: Any = Line(pairs.astype(float))
+    points.branch = np.arange(len(pairs))
+    problem: Any = SimpleNamespace(periods=pairs[:, 0].astype(float), later=later)
+    np.testing.assert_array_equal(known.least_periods(problem, points), pairs[:, 1])
+    assert asked[0] == sum(len([prime for prime in (2, 3, 5, 7, 11, 13) if whole % prime == 0]) for whole, _ in pairs)
+
+
 @pytest.mark.parametrize(
     ("fewer", "kinds", "last", "end"),
     [
