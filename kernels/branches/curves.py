@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tribosweep.kernels.branches.branch import Branch
-from tribosweep.kernels.branches.collect import at_zero
+from tribosweep.kernels.branches.collect import closing_at_zero
 from tribosweep.kernels.branches.curve_steps import CLOSED, FOLLOWED, STEPS, Side, follow
 from tribosweep.kernels.branches.follow import Steps
 from tribosweep.kernels.branches.problem import Points, Problem, joined, multipliers
@@ -32,7 +32,8 @@ class Curve:
         row: number of its row. kind: of its points, one of `curve_steps.FOLLOWED`. branch: number of the branch on which it was found.
         periods: of the excitation after which its motions repeat. ends: why each side ends, of `curve_steps.ENDS`.
         value: (N, 2) both parameters. points: the motions, each at a section of its own (`Points.shift`).
-        y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
+        y: (N, n) points of the section t = 0, from which motions close as far as they can there: velocity, displacement times omega, and
+            so on [m/s]. x: (N,) displacement there [m].
         multipliers: (N, n) complex Floquet multipliers, the largest first.
     """
 
@@ -116,7 +117,7 @@ def _curve(problem: Problem, branch: int, kind: str, sides: Sequence[Side]) -> C
         both = [points] if back is None else [replace(back, tangent=-back.tangent), points]
         points, ends = joined(both), (sides[1].end, sides[0].end)
     number = int(points.branch[0])
-    value, y = problem.value(points.u[:, problem.map.dimension :]), at_zero(problem, points)
+    value, (y, _) = problem.value(points.u[:, problem.map.dimension :]), closing_at_zero(problem, points)
     omega = problem.map.omega(problem.row[points.branch], value)
     return Curve(
         int(problem.row[number]), kind, branch, int(problem.periods[number]), ends, value, points, y, y[:, 1] / omega, multipliers(points)

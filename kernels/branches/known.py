@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NEAR = 0.1  # distance from the chord of two rows, in its length, from which on a motion cannot lie between them: they turn by 0.35 at most
 _SAME = 1e-6  # distance in u of a motion from the branch on which it lies
 _BEHIND = 1e-4  # distance in u behind a grazing at which a branch is compared with others: they may be as near as `_SAME` at its start
+_PRIMES = (2, 3, 5, 7, 11, 13)  # a motion of fewer periods closes over the periods divided by one of these: there are 16 periods at most
 _SAME_PLACE, _SAME_MOTION = 1e-6, 0.02  # distances in s and over the speed of a special point from the same one on another branch
 
 
@@ -92,14 +93,14 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
 
 def least_periods(problem: Problem, points: Points) -> np.ndarray:
     """The least periods after which motions close, those of their branches or a divisor of them (N,)."""
-    periods = problem.periods[points.branch]
-    least: np.ndarray = periods.copy()
-    asked = [(i, part) for i, whole in enumerate(periods.astype(int)) for part in range(1, whole) if whole % part == 0]
-    if asked:
-        which, parts = np.array(asked).T
-        u, _ = problem.later(points.take(which), parts.astype(float))
+    least: np.ndarray = problem.periods[points.branch].copy()
+    todo = np.arange(len(points))
+    while asked := [(i, least[i] / prime) for i in todo for prime in _PRIMES if least[i] % prime == 0.0]:
+        which, parts = np.array([i for i, _ in asked]), np.array([part for _, part in asked])
+        u, _ = problem.later(points.take(which), parts)
         same = np.abs(u - points.u[which]).max(axis=1) <= CLOSES
         np.minimum.at(least, which[same], parts[same])
+        todo = np.unique(which[same])
     return least
 
 

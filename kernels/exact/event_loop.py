@@ -69,6 +69,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         time: time at its end [s]. duration: its length [s]. inside: whether it lies in the window.
+        counts: whether an event at its end does: it lies in the window, or is at t = 0 where the window begins there.
         x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
@@ -80,6 +81,7 @@ class Stretch(NamedTuple):
     time: Array
     duration: Array
     inside: Array
+    counts: Array
     x: Array
     moved: Array
     v0: Array
@@ -202,6 +204,10 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         """Amplitude of a normal force that varies [N]."""
         return self.excitation.swing if isinstance(self.excitation, Driven) else None
 
+    def _at_start(self, s: EventState[Memory, Sums], piece: Piece) -> Array:
+        """Whether a stretch of no length at t = 0 comes before a window that begins there: events at once do, for derivatives by that."""
+        return functools.reduce(lambda none, ends: none & ~ends, piece.sampled, (s.stage == 0.0) & (_stage_end(s, self.p) <= 0.0))
+
     def _settled(self, s: EventState[Memory, Sums]) -> tuple[EventState[Memory, Sums], Piece]:
         """A state and the motion from there on. A free motion that the rounding of x hides is at rest: its turns would be events.
 
@@ -295,9 +301,10 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         area = area * moves
         if piece.carries is not None and piece.moves is not None:
             area = area + (1.0 - moves) * piece.carries * (0.5 * tau * tau)
+        inside = s.stage == 1.0
         stretch = Stretch(
-            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area, motion, lambda tau: segment.course(s.anchor, tau), s.anchor,
-            segment, piece.slope,
+            time, tau, inside, inside | self._at_start(s, piece), x, m.d, s.anchor.v, m.v, v, area, motion,
+            lambda tau: segment.course(s.anchor, tau), s.anchor, segment, piece.slope,
         )  # fmt: skip
         return EventState(
             t=time,
@@ -316,8 +323,8 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         """The state after one event, from that after the one before. Differentiable."""
         s, piece = self._settled(s)
         segment, taylor, motion = self._segment(piece), self._taylor(piece), self._motion(s, piece)
-        limit = _fixed(jnp.where(piece.varies, 0.0, piece.limit))
-        found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff)
+        limit, at_once = _fixed(jnp.where(piece.varies, 0.0, piece.limit)), self._at_start(s, piece) & ~piece.varies
+        found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff, at_once)
         found = self._by_steps(s, piece, found)
         crossed = _masks(piece, found, found.happens)
         reached = _fixed(jnp.where(found.tau < piece.limit, found.tau, piece.limit))

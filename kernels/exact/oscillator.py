@@ -187,9 +187,9 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             room=wall.room,
             rounded=wall.rounded,
             within=Within(
-                now.inside,
-                now.inside,
-                now.inside,
+                now.counts,
+                now.counts,
+                now.counts,
                 force=jnp.where(counts & (now.duration > 0.0), most, zero),
                 pressed=jnp.where(counts, now.duration, zero),
                 impulse=jnp.where(counts, impulse, zero),

@@ -215,6 +215,46 @@ def test_the_largest_slip_speed_follows_the_bound_of_its_window_by_fixed_steps(s
         np.testing.assert_allclose(found, [rates] * 3, atol=1e-6)
 
 
+@pytest.mark.long_cases("euler", "rk54")
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
+def test_a_window_from_0_that_begins_later_loses_the_force_of_an_impact_at_0(scheme: str) -> None:
+    """A mass at the face of a stop comes in with v0: at once it has the damping c_n v0, with the acceleration -(c_n v0 + friction) / m."""
+    seen = ("impulse", "contact_time", "contact_ratio", "slip_distance", "max_slip_speed", "peak_force", "impacts")
+    m, v0, c_n, mu_n, end = 2.0, 1.5, 3.0, 0.7, 0.1
+
+    def run(start: Any, side: Any) -> Any:
+        given = {"m": m, "gap": 0.1, "sides": 2, "x0": 0.1 * side, "v0": v0 * side, "k_n": 200.0, "c_n": c_n, "mu": 0.1, "k_t": 1e4,
+                 "normal_force": mu_n / 0.1, "step": 1e-5, "tolerance": 1e-9, "end": end, "window_start": start}  # fmt: skip
+        found = kernels.simulate("stop", given, scheme)
+        return jnp.stack([found[name] for name in seen])
+
+    rates = jax.vmap(jax.jacfwd(run), (None, 0))(0.0, jnp.array([1.0, -1.0]))
+    right = [-c_n * v0, -1.0, 0.0, -v0, -(c_n * v0 + mu_n) / m, 0.0, 0.0]
+    np.testing.assert_allclose(rates, [right, right], rtol={"exact": 1e-9, "euler": 1e-3, "rk54": 1e-5}[scheme], atol=1e-6)
+
+
+@pytest.mark.long_cases("rk54")
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["rk32", "rk54"])
+def test_the_peak_force_of_a_wall_that_yields_follows_the_bound_of_the_window_on_which_it_is(scheme: str) -> None:
+    """A mass within the wall moves in or out without damping: the force at a bound changes by k_n v."""
+    k_n, depth, v0, end = 50.0, 0.05, 0.8, 0.04
+
+    def peak(times: Any, speed: Any) -> Any:
+        given = {"gap": 0.1, "x0": 0.1 + depth, "v0": speed, "k_n": k_n, "f_crit": 10.0, "f_post": 8.0, "k_post": 50.0, "tolerance": 1e-9}
+        return kernels.simulate(
+            "buckling_wall", given | dict(zip(("window_start", "window_end", "end"), times, strict=True)), scheme
+        ).peak_force
+
+    times = jnp.array([[0.0, end, end], [0.01, 0.02, end]])
+    rates = jax.vmap(jax.vmap(jax.jacfwd(peak), (0, None)), (None, 0))(times, jnp.array([-v0, v0]))
+    w = k_n**0.5
+    slope = lambda t, speed: k_n * (speed * np.cos(w * t) - depth * w * np.sin(w * t))  # noqa: E731
+    right = [[[slope(0.0, -v0), 0.0, 0.0], [slope(0.01, -v0), 0.0, 0.0]], [[0.0, slope(end, v0), 0.0], [0.0, slope(0.02, v0), 0.0]]]
+    np.testing.assert_allclose(rates, right, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2", "rk54"])
