@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tribosweep import kernels
 from tribosweep.kernels.batch.solve import solve
+from tribosweep.kernels.contact.wall import Wall, new_crush
 from tribosweep.kernels.models import BUCKLING_WALL, STOP
 from tribosweep.kernels.models.status import Status
 from tribosweep.kernels.observables.impacts import Shock, Visit, merged, visited
+from tribosweep.kernels.stepping import observe_wall
+from tribosweep.kernels.stepping.scheme import Body, Memory, StepState
 
 WINDOW = {"end": 4.0, "window_start": 1.13, "window_end": 3.71}
 STOPS = {"m": 1.0, "k": 30.0, "c": 0.4, "a0": 4.0, "omega": 6.0, "mu": 0.0, "normal_force": 0.0, "k_n": 800.0, "c_n": 2.0, "gap": 0.02,
@@ -254,3 +258,36 @@ def test_what_is_too_brief_for_the_steps_of_a_scheme_neither_ends_an_impact_nor_
 
         assert impacts(depth, rate) == expected
         assert impacts(depth, rate, straight=False) == 2
+
+
+def test_a_mass_between_two_faces_without_clearance_hits_each_as_it_passes_and_none_as_it_rests():
+    # closed forms, two rows: one swings through both faces, five half periods; a weight laid on a spring comes back to its face twice, and
+    # a micrometre beyond, into the other one: by steps of straight lines that is nothing
+    zero, omega, h, steps = np.zeros(2), 2.0 * math.pi, 1.0 / 16.0, 40
+    wall = Wall(zero + 1.0, zero, zero + 1.0, zero + omega**2, zero, None, zero)
+    body = Body(zero + 1.0, zero, zero, None, (wall,), zero + 1.0, True)
+    turn = omega * h * np.arange(steps + 1.0)
+    x = np.stack([0.3 * np.sin(turn), 0.02 * (1.0 - np.cos(turn)) - 1e-6], axis=1)
+    v = omega * np.stack([0.3 * np.cos(turn), 0.02 * np.sin(turn)], axis=1)
+    a = omega**2 * np.stack([-0.3 * np.sin(turn), 0.02 * np.cos(turn)], axis=1)
+
+    def state(n, crush):
+        return StepState(x[n], v[n], a[n], Memory(None, (wall.evaluate(crush, x[n], v[n])[1],)), ())
+
+    @jax.jit
+    def run():
+        begin = state(0, new_crush(zero))
+        whole = observe_wall.WindowPart(0.0, 1.0)
+
+        def step(n, run):
+            before, shocks = run
+            after = state(n + 1, before.memory.walls[0])
+            return after, observe_wall.update(shocks, (wall,), before, after, n * h, jnp.asarray(h), whole)
+
+        return jax.lax.fori_loop(0, steps, step, (begin, observe_wall.init(body, begin, zero, straight=True)))[1]
+
+    x, v, a = (jnp.asarray(each) for each in (x, v, a))
+    (found,) = run()
+    assert found.impacts.tolist() == [5.0, 1.0]
+    assert found.first_time.tolist() == pytest.approx([0.0, 0.0], abs=2e-4)
+    assert found.impulse.tolist() == pytest.approx([5.0 * 2.0 * 0.3 * omega, 0.02 * omega**2 * h * steps], rel=2e-2)
