@@ -15,15 +15,15 @@ from tribosweep.sweep.analysis.group_numbers import (
     Frequencies,
     Groups,
     Interval,
-    chances_of,
     deviations_of,
     frequencies_of,
     means_of,
+    probabilities_of,
     quantiles_of,
 )
 from tribosweep.sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
 from tribosweep.sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
-from tribosweep.sweep.analysis.map_places import CHANCE_AREAS
+from tribosweep.sweep.analysis.map_places import PROBABILITY_AREAS
 from tribosweep.sweep.analysis.regime_map import GRID, OF_PROBABILITY, RegimeMap, map_of, read_map, spread_over
 from tribosweep.sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
 from tribosweep.sweep.analysis.run_state import model_of, state_of
@@ -40,7 +40,7 @@ from tribosweep.sweep.study.event import Event, named_in, outcome_in, read_event
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"
 OF_NUMBERS = (MEAN, STD, QUANTILE)  # statistics of the shaded observable
 OF_WORDS = {SHARE: "share of the most frequent word", ENTROPY: "entropy of the words"}
-CHANCES = ("never", "sometimes", "always")
+FREQUENCIES = ("never", "sometimes", "always")
 STATUS = "status"
 MOST_BINS = 1000
 
@@ -114,7 +114,7 @@ def read_groups(
     first = np.unique(of, return_index=True)[1]
     groups = Groups(of, len(first), have_results(rows.table.column(STATUS)))
     if event is not None:
-        numbers, found_areas = chance_in(rows, event, groups, confidence)
+        numbers, found_areas = probability_in(rows, event, groups, confidence)
     else:
         shown = shown_of(rows.model, color, areas, support, [])
         each = areas_of(path, rows, shown)
@@ -217,12 +217,12 @@ def binned(rows: RunRows, bins: int) -> RunRows:
     return replace(rows, table=table)
 
 
-def chance_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
+def probability_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
     """The probability of an event in each group, and whether it happened never, sometimes or always."""
     happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
-    found = chances_of(happened, groups, confidence, unknown)
+    found = probabilities_of(happened, groups, confidence, unknown)
     codes = np.where(np.isnan(found.value), FAILED, np.where(found.value == 0.0, 0, np.where(found.value == 1.0, 2, 1)))
-    return found, Areas(CHANCE_AREAS, CHANCES, codes.astype(np.int8))
+    return found, Areas(PROBABILITY_AREAS, FREQUENCIES, codes.astype(np.int8))
 
 
 def numbers_in(

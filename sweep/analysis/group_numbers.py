@@ -104,7 +104,7 @@ def quantiles_of(values: np.ndarray, groups: Groups, probability: float, confide
     return Interval(value, lower, upper)
 
 
-def chances_of(happened: np.ndarray, groups: Groups, confidence: float, unknown: np.ndarray | None = None) -> Interval:
+def probabilities_of(happened: np.ndarray, groups: Groups, confidence: float, unknown: np.ndarray | None = None) -> Interval:
     """Parts of the rows without failure in which an event happened, with the intervals of Clopper and Pearson.
 
     Rows of which that is `unknown` are left out; the lower end counts them as rows without the event, the upper end as rows with it.

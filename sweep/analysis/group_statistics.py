@@ -11,7 +11,7 @@ import numpy as np
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, means_of, moments_of, quantiles_of
+from tribosweep.sweep.analysis.group_numbers import Groups, frequencies_of, means_of, moments_of, probabilities_of, quantiles_of
 from tribosweep.sweep.analysis.run_rows import have_results, varying_of
 from tribosweep.sweep.analysis.run_state import model_of, shown_table, state_of
 from tribosweep.sweep.design.axis import SCHEME
@@ -115,7 +115,7 @@ def group_statistics(
         values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
         parts.append({"observable": quantity.name, "unit": quantity.unit, **statistics_of(values, groups, confidence, quantity.unknown)})
         parts[-1] |= quantile_columns(values, groups, quantiles, confidence)
-    parts += [chance_of(event, model, dataset.table(named_in(event)), groups, confidence) for event in events]
+    parts += [probability_of(event, model, dataset.table(named_in(event)), groups, confidence) for event in events]
     for name in words:
         parts += words_of(by_name(model.observables)[name], model, dataset.table([name]), groups, confidence)
     about = ABOUT | ({WORD: "most frequent word of an observable that is one"} if words else {})
@@ -138,13 +138,13 @@ def check_levels(levels: Iterable[tuple[str, float]], problems: list[Problem]) -
     problems += [Problem(option, f"{value:g} is out of bounds: must be > 0 and < 1") for option, value in levels if not 0.0 < value < 1.0]
 
 
-def chance_of(event: Event, model: Model, table: pa.Table, groups: Groups, confidence: float) -> dict[str, Any]:
+def probability_of(event: Event, model: Model, table: pa.Table, groups: Groups, confidence: float) -> dict[str, Any]:
     """The numbers of ABOUT of an event, from a table with the columns of its observables."""
     values = values_in(event, model, table)
     happened, unknown = outcome_in(event, model, values)
     void = np.any([np.isnan(each) for each in values.values()], axis=0) & ~happened & ~unknown
     numbers = statistics_of(np.where(unknown, np.nan, happened.astype(float)), groups, confidence, unknown=True)
-    chance = chances_of(happened, groups, confidence, unknown)
+    chance = probabilities_of(happened, groups, confidence, unknown)
     numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & void)}
     return {"observable": str(event), "unit": "1", **numbers}
 
@@ -163,7 +163,7 @@ def words_of(quantity: Quantity, model: Model, table: pa.Table, groups: Groups, 
         {"observable": f"entropy of {quantity.name}", "unit": "bit", **same, "mean": found.entropy},
     ]
     there = [word for word, hits in zip(quantity.words, found.hits.sum(axis=0), strict=True) if hits]
-    return lines + [chance_of(Comparison(quantity.name, "=", word), model, table, groups, confidence) for word in there]
+    return lines + [probability_of(Comparison(quantity.name, "=", word), model, table, groups, confidence) for word in there]
 
 
 def quantile_columns(values: np.ndarray, groups: Groups, quantiles: Sequence[float], confidence: float) -> dict[str, np.ndarray]:

@@ -29,7 +29,7 @@ FREQUENCY, LEVEL = "frequency", "level"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class SignalCurve:
     """A signal of one row, or of several that differ in what is random.
 
     Attributes:
@@ -63,14 +63,14 @@ class Signal:
     along: str
     along_unit: str
     entries: np.ndarray
-    curves: tuple[Curve, ...]
+    curves: tuple[SignalCurve, ...]
 
     @property
     def counts(self) -> bool:
         """Whether its entries are counts of classes."""
         return self.along not in ("", FREQUENCY, LEVEL)
 
-    def total(self, curve: Curve) -> float:
+    def total(self, curve: SignalCurve) -> float:
         """The root of the area of a power spectral density, the sum of counts, or a single number; NaN of anything else."""
         values = curve.median
         if self.along == FREQUENCY:
@@ -78,7 +78,7 @@ class Signal:
             return float(np.sqrt(np.sum(values) * self.entries[1])) if power else np.nan
         return float(np.sum(values)) if self.along != LEVEL else np.nan
 
-    def largest(self, curve: Curve) -> tuple[float, float]:
+    def largest(self, curve: SignalCurve) -> tuple[float, float]:
         """The entry that is largest in size, and what it belongs to; NaN of a single number and without rows."""
         if not self.along or not np.isfinite(curve.median).any():
             return np.nan, np.nan
@@ -203,17 +203,17 @@ def values_of(column: pa.ChunkedArray) -> np.ndarray:
     return values
 
 
-def curve_of(label: str, values: np.ndarray) -> Curve:
+def curve_of(label: str, values: np.ndarray) -> SignalCurve:
     """The curve of rows (n, L)."""
     whole = values[~np.isnan(values).any(axis=1)]
     quantiles = np.quantile(whole, SHARES, axis=0) if len(whole) else np.full((3, values.shape[1]), np.nan)
-    return Curve(label, len(whole), quantiles)
+    return SignalCurve(label, len(whole), quantiles)
 
 
-def signal_of(field: pa.Field, curves: tuple[Curve, ...]) -> Signal:
+def signal_of(field: pa.Field, curves: tuple[SignalCurve, ...]) -> Signal:
     """A signal from the field of its column."""
     about = {key.decode(): value.decode() for key, value in field.metadata.items()}
     entries = np.asarray(json.loads(about.get(ENTRIES_VALUES, "[NaN]")), np.float64)
     width = len(entries)
-    filled = tuple(each if each.quantiles.shape[1] == width else Curve(each.label, 0, np.full((3, width), np.nan)) for each in curves)
+    filled = tuple(each if each.quantiles.shape[1] == width else SignalCurve(each.label, 0, np.full((3, width), np.nan)) for each in curves)
     return Signal(field.name, about["unit"], about["description"], about[ENTRIES], about.get(ENTRIES_UNIT, ""), entries, filled)

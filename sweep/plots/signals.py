@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.sweep.analysis.signals import FREQUENCY, LEVEL, Curve, RunSignals, Signal
+from tribosweep.sweep.analysis.signals import FREQUENCY, LEVEL, RunSignals, Signal, SignalCurve
 from tribosweep.sweep.results.picture import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def fill(figure: Figure, found: RunSignals, panels: list[Signal], rows: int, col
             legend(axes, frameon=False, fontsize=8)
 
 
-def draw_curve(axes: Axes, signal: Signal, curve: Curve, hue: str) -> None:
+def draw_curve(axes: Axes, signal: Signal, curve: SignalCurve, hue: str) -> None:
     """Draw the median of a curve and the band between its quantiles; counts as steps."""
     low, median, high = curve.quantiles
     x = signal.entries

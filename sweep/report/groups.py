@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.group_numbers import Groups, Interval, chances_of, quantiles_of
+from tribosweep.sweep.analysis.group_numbers import Groups, Interval, probabilities_of, quantiles_of
 from tribosweep.sweep.analysis.group_statistics import CONFIDENCE
 from tribosweep.sweep.analysis.isolines import contour
 from tribosweep.sweep.analysis.map_areas import Areas, unknown_in
@@ -49,7 +49,7 @@ def groups_of(
     if counts.max(initial=0) < FEWEST_ROWS:
         return None, ""
     quantiles = quantiles_in(rows, groups, shade)
-    chances = [chance_in(rows, groups, event, areas) for event in events_of(rows, areas)]
+    chances = [probability_in(rows, groups, event, areas) for event in events_of(rows, areas)]
     sought = level_of(rows.document)
     places = [rows.along(axis)[first] for axis in rows.axes]
     order = np.argsort(places[0], kind="stable") if drawn is None else np.arange(len(first))
@@ -100,12 +100,12 @@ def events_of(rows: RunRows, areas: Areas) -> list[Event]:
     return found[:MOST_EVENTS]
 
 
-def chance_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
+def probability_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
     """The probability of an event at each place, with its name."""
     if isinstance(event, Comparison) and event.observable == areas.name and isinstance(event.value, str):
-        return str(event), chances_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE, unknown_in(areas))
+        return str(event), probabilities_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE, unknown_in(areas))
     happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
-    return str(event), chances_of(happened, groups, CONFIDENCE, unknown)
+    return str(event), probabilities_of(happened, groups, CONFIDENCE, unknown)
 
 
 def packed(name: str, found: Interval, order: np.ndarray, drawn: RegimeMap | None, levels: Sequence[float]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.analysis.signals import FREQUENCY, SHARES, Curve, Signal, read_signals
+from tribosweep.sweep.analysis.signals import FREQUENCY, SHARES, Signal, SignalCurve, read_signals
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.report.packing import COARSE, pack_floats
 
@@ -67,7 +67,7 @@ def averaged(values: np.ndarray, stride: int) -> np.ndarray:
     return np.add.reduceat(values, np.arange(0, len(values), stride)) / np.diff([*range(0, len(values), stride), len(values)])
 
 
-def number_of(signal: Signal, curve: Curve) -> dict[str, Any]:
+def number_of(signal: Signal, curve: SignalCurve) -> dict[str, Any]:
     """The numbers of a curve: the total, and the largest entry with its place."""
     value, place = signal.largest(curve)
     numbers = {"total": signal.total(curve), "largest": value, "at": place}

@@ -34,8 +34,8 @@ MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours di
 MOST_POINTS = 131_072  # of the coarse grid
 MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
-CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a probability, which has a larger sampling error
-OF_CHANCES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
+PROBABILITY_WIDTH, PROBABILITY_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a probability, which has a larger sampling error
+OF_PROBABILITIES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 
@@ -52,7 +52,7 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
         return read_chance(sweep, sweep.event, axes, random, model, problems)
     problems += [
         Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
-        for key in OF_CHANCES
+        for key in OF_PROBABILITIES
         if getattr(sweep, key) is not None
     ]
     observable = sweep.observable if sweep.observable is not None else default_observable(model)
@@ -78,8 +78,8 @@ def read_chance(
     ]
     chance = read_part(sweep.chance, "sweep.chance", "probability of the event on the boundary", problems)
     confidence = CONFIDENCE if sweep.confidence is None else read_part(sweep.confidence, "sweep.confidence", "of the band", problems)
-    width = CHANCE_WIDTH if sweep.width is None else read_width(sweep.width, problems)
-    halvings = read_halvings(sweep, CHANCE_HALVINGS, problems)
+    width = PROBABILITY_WIDTH if sweep.width is None else read_width(sweep.width, problems)
+    halvings = read_halvings(sweep, PROBABILITY_HALVINGS, problems)
     names = [name for name, raw in (sweep.axes or {}).items() if isinstance(raw, dict) and name not in random and "count" in raw]
     plane = tuple(axis for axis in axes if axis.name in names)
     pair = check_axes(sweep, plane, names, model, halvings, problems)

@@ -192,7 +192,7 @@ def candidate_of(number: int, place: np.ndarray, functions: Functions, task: Tas
 
 
 @dataclass(slots=True)
-class Progress:
+class BestPoint:
     """The best point of a search so far, and for how many points there was no better one.
 
     Attributes:
@@ -221,7 +221,7 @@ class StalledError(Exception):
 
 def improve(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales) -> None:
     """One search: SLSQP, and again from the best point as long as that gains."""
-    progress = Progress(task.start)
+    progress = BestPoint(task.start)
     for _ in range(BEGINS):
         before, progress.waited = progress.merit, 0
         try:
@@ -234,7 +234,7 @@ def improve(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales) 
             break
 
 
-def descend(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales, progress: Progress) -> None:
+def descend(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales, progress: BestPoint) -> None:
     """Minimise by SLSQP; every point that it tries is asked for once."""
     from scipy.optimize import minimize
 

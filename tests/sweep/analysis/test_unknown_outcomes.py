@@ -37,7 +37,7 @@ from tribosweep.sweep.analysis.sensitivity.analysis import analyse as sensitivit
 from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.execution.adaptive import boundary_tracing
-from tribosweep.sweep.execution.adaptive.chances import classify
+from tribosweep.sweep.execution.adaptive.probabilities import classify
 from tribosweep.sweep.execution.adaptive.quadtree import FAILED
 from tribosweep.sweep.execution.adaptive.subset_simulation import empty_history
 from tribosweep.sweep.execution.dataset import Dataset
@@ -107,7 +107,7 @@ def read_rows(run: Path) -> RunRows:
 def by_map(run: Path, text: str) -> tuple[float, float, float, int]:
     """The same by `map --chance`."""
     groups, of = Groups(np.zeros(64, dtype=np.int64), 1, np.ones(64, dtype=bool)), read_rows(run)
-    found = group_map.chance_in(of, read_events("", [text], of.model)[0], groups, CONFIDENCE)[0]
+    found = group_map.probability_in(of, read_events("", [text], of.model)[0], groups, CONFIDENCE)[0]
     return found.value[0], found.lower[0], found.upper[0], -1
 
 
@@ -116,7 +116,7 @@ def by_report(run: Path, text: str) -> tuple[float, float, float, int]:
     groups, of = Groups(np.zeros(64, dtype=np.int64), 1, np.ones(64, dtype=bool)), read_rows(run)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(report, "CONFIDENCE", CONFIDENCE)
-        _, found = report.chance_in(of, groups, read_events("", [text], of.model)[0], Areas("status", ("ok",), np.zeros(64, np.int8)))
+        _, found = report.probability_in(of, groups, read_events("", [text], of.model)[0], Areas("status", ("ok",), np.zeros(64, np.int8)))
     return found.value[0], found.lower[0], found.upper[0], -1
 
 
@@ -225,10 +225,10 @@ def test_every_module_that_asks_for_outcomes_is_walked_here() -> None:
     asking = {
         str(path.relative_to(ROOT / "sweep"))
         for path in (ROOT / "sweep").rglob("*.py")
-        if re.search(r"import .*\b(outcome_in|margin_in|margin_of|read_joined|chances_of)\b", path.read_text(encoding="utf-8"))
+        if re.search(r"import .*\b(outcome_in|margin_in|margin_of|read_joined|probabilities_of)\b", path.read_text(encoding="utf-8"))
     }
     assert asking == {
         "analysis/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
-        "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/chances.py",
+        "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/probabilities.py",
         "execution/adaptive/subset_simulation.py", "study/subset_simulation.py", "study/event.py",
     }  # fmt: skip

@@ -34,7 +34,7 @@ def frame_of(*columns: str) -> dict[str, np.ndarray]:
 
 def some_signals(*_: Any) -> signals.RunSignals:
     """Signals of every size."""
-    curve = signals.Curve("", 3, np.stack([SIZES, SIZES / 3.0, SIZES / 7.0]))
+    curve = signals.SignalCurve("", 3, np.stack([SIZES, SIZES / 3.0, SIZES / 7.0]))
     return signals.RunSignals("study", (signals.Signal("psd_x", "m^2/Hz", "", "frequency", "Hz", SIZES / 11.0, (curve,)),), (), {})
 
 

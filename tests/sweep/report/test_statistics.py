@@ -82,7 +82,7 @@ def test_the_line_of_a_chance_is_where_it_passes_the_level(fake: FakeKernels, tm
         chance = rows.along(rows.axes[0])[first] / 4.0
         return str(event), Interval(chance, chance - 0.1, chance + 0.1)
 
-    monkeypatch.setattr(groups, "chance_in", along)
+    monkeypatch.setattr(groups, "probability_in", along)
     fake.words_by_value = True
     found = read_content(run(DRAWS, tmp_path / "a").directory, traces=0).facts["groups"]
     (line,) = [line for line in found["chances"][0]["lines"] if line["level"] == 0.5]

@@ -16,7 +16,7 @@ from tribosweep.sweep.analysis.map_places import shades_between
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.draws import Draws, uniform
 from tribosweep.sweep.design.grid import Grid
-from tribosweep.sweep.execution.adaptive.chances import classify
+from tribosweep.sweep.execution.adaptive.probabilities import classify
 from tribosweep.sweep.execution.adaptive.quadtree import FAILED
 from tribosweep.sweep.execution.dataset import Dataset
 

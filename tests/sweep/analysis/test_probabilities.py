@@ -13,8 +13,8 @@ from scipy.stats import beta
 from tribosweep import sweep
 from tribosweep.kernels.models import BUCKLING_WALL, MODELS
 from tribosweep.sweep import ConfigError, load
-from tribosweep.sweep.analysis.group_map import CHANCE, CHANCES, Statistic, read_groups
-from tribosweep.sweep.analysis.group_numbers import Groups, chances_of
+from tribosweep.sweep.analysis.group_map import CHANCE, FREQUENCIES, Statistic, read_groups
+from tribosweep.sweep.analysis.group_numbers import Groups, probabilities_of
 from tribosweep.sweep.analysis.group_statistics import group_statistics
 from tribosweep.sweep.analysis.sensitivity.analysis import analyse
 from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
@@ -132,7 +132,7 @@ def test_a_map_of_chances_has_their_values(grid: Path) -> None:
         for j, v0 in enumerate(drawn.x_values):
             chance = expected(v0, k_n)
             assert drawn.shades[i, j] == chance
-            assert CHANCES[drawn.regimes[i, j]] == ("never" if chance == 0.0 else "always" if chance == 1.0 else "sometimes")
+            assert FREQUENCIES[drawn.regimes[i, j]] == ("never" if chance == 0.0 else "always" if chance == 1.0 else "sometimes")
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_an_event_that_means_nothing_is_refused(text: str) -> None:
 def test_a_value_that_could_not_be_computed_is_neither_with_the_event_nor_without_it() -> None:
     happened, missing = np.array([1, 1, 0, 0, 0, 1, 0], dtype=bool), np.array([0, 0, 0, 0, 1, 0, 1], dtype=bool)
     groups = Groups(np.array([0, 0, 0, 0, 0, 1, 2]), 3, np.ones(7, dtype=bool))
-    found = chances_of(happened, groups, 0.9, missing)
+    found = probabilities_of(happened, groups, 0.9, missing)
     assert found.value[:2].tolist() == [0.5, 1.0]
     assert np.isnan(found.value[2])
     # of five rows two or three have the event; of the only row of the last group nothing is known
