@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
+    from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
     from tribosweep.sweep.results.result import Result
 
 
@@ -25,8 +26,8 @@ class Analyses:
 
     def correlation(
         self,
-        *,
         observables: str | Sequence[str] = (),
+        *,
         at: Mapping[str, Any] | None = None,
         confidence: float = 0.95,
         resamples: int = 1000,
@@ -170,3 +171,67 @@ class Analyses:
             >>> found.plot("basins.png")
         """
         return cast("Basins", self.analyse("basins", at=at, tolerance=tolerance))
+
+    def sensitivity(
+        self,
+        observables: str | Sequence[str] = (),
+        *,
+        regime: str | None = None,
+        exceeds: str | Sequence[str] = (),
+        chances: str | Sequence[str] = (),
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        derivatives: int = 0,
+        at: Mapping[str, Any] | None = None,
+        confidence: float = 0.95,
+        resamples: int = 100,
+        seed: int = 1,
+        sizes: bool = False,
+        picture: str | None = None,
+    ) -> Sensitivity:
+        """Report how observables depend on the parameters, and how uncertain they are.
+
+        As `tribosweep sensitivity` does.
+
+        Args:
+            observables: observable to explain; default the main one of the model.
+            regime: use only groups whose rows are all in this regime, such as slip-slip.
+            exceeds: report the chance to exceed: wear_power=1.0.
+            chances: report the chance of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'.
+            quantiles: quantile, such as 0.99; default 0.05, 0.5, 0.95; > 0 and < 1.
+            derivatives: number of points of the sample for exact derivatives; >= 0.
+            at: point for elasticities: mu=0.2; default the median.
+            confidence: level of the intervals; > 0 and < 1.
+            resamples: number of bootstrap samples; from 2 to 100000.
+            seed: seed of the bootstrap samples; >= 1.
+            sizes: also estimate everything from the first half, quarter ... of the sample.
+            picture: what to draw; default plane for elementary effects, else bars; "bars", "plane", "scatter", "sizes".
+
+        Returns:
+            Indices, uncertainties with chances, and derivatives, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design does not sample, or SALib is missing (`tribosweep[sensitivity]`).
+
+        Examples:
+            >>> found = run.sensitivity(["wear_power"], chances=["wear_power > 5"])
+            >>> found.to_pandas("indices")[["parameter", "measure", "value", "low", "high"]]
+            >>> found.plot("bars.png")
+        """
+        return cast(
+            "Sensitivity",
+            self.analyse(
+                "sensitivity",
+                observables=observables,
+                regime=regime,
+                exceeds=exceeds,
+                chances=chances,
+                quantiles=quantiles,
+                derivatives=derivatives,
+                at=at,
+                confidence=confidence,
+                resamples=resamples,
+                seed=seed,
+                sizes=sizes,
+                picture=picture,
+            ),
+        )

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.time_trace import TimeTrace
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
-    from tribosweep.sweep.api.sensitivities import Sensitivity
     from tribosweep.sweep.api.signals import Signals
     from tribosweep.sweep.results.picture import Picture
 
@@ -437,46 +436,6 @@ class Run(Analyses):
             write = paper.prepare(file)
             write(content.read_content(self.directory, x, y, color, texts_of(at), traces, over=names_of(over)))
         return file
-
-    def sensitivity(
-        self,
-        observables: Sequence[str] = (),
-        *,
-        regime: str | None = None,
-        chances: Sequence[str] = (),
-        quantiles: Sequence[float] = (),
-        derivatives: int = 0,
-        at: Mapping[str, float] | None = None,
-        confidence: float = 0.95,
-        resamples: int = 100,
-        seed: int = 1,
-        sizes: bool = False,
-    ) -> Sensitivity:
-        """How observables depend on the parameters of a sample, and how uncertain they are, as `tribosweep sensitivity` reports it.
-
-        Args:
-            observables: their names; default the main one of the model.
-            regime: use only groups whose rows are all in this regime.
-            chances: events whose chances are computed, such as "wear_power>1", "impacts>=3" or "wall_regime=plateau".
-            quantiles: probabilities of quantiles; default 0.05, 0.5 and 0.95.
-            derivatives: number of points of the sample at which derivatives are computed.
-            at: parameter -> its value at the point of elasticities; default the median.
-            confidence: level of the intervals.
-            resamples: number of their bootstrap samples.
-            seed: seed of their bootstrap samples.
-            sizes: whether everything is also estimated from the first half, quarter ... of the sample.
-
-        Returns:
-            The results, as tables and pictures.
-
-        Raises:
-            ConfigError: the design does not sample, a name or number is wrong, or SALib is missing (`tribosweep[sensitivity]`).
-        """
-        from tribosweep.sweep.api.sensitivities import analyse_run
-
-        numbers = {"level": confidence, "resamples": resamples, "seed": seed, "sizes": sizes}
-        with in_python():
-            return analyse_run(self.directory, self.config, observables, regime, chances, quantiles, derivatives, at, numbers)
 
     def analyse(self, name: str, **asked: Any) -> Result:
         """Carry out an analysis by its name, also one that another package brings by its entry point `tribosweep.analyses`.

@@ -49,9 +49,6 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "signals": (LOOK, ("signals runs/signals --out signals.png", "signals runs/signals --point 7 --column psd_x")),
     "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
     "convergence": (LOOK, ("convergence runs/convergence",)),
-    "sensitivity": (ASK, (
-        "sensitivity sensitivity_wear --out wear.png", "sensitivity runs/my_study --exceeds wear_power=1.0 --quantile 0.99",
-    )),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),

@@ -47,7 +47,6 @@ from tribosweep.sweep.report.groups import groups_of, joined
 from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from tribosweep.sweep.report.means import means_over
 from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
-from tribosweep.sweep.report.sensitivity import indices_of
 from tribosweep.sweep.report.signals import signals_of
 from tribosweep.sweep.report.summary import sentences
 from tribosweep.sweep.report.traces import trace_rows
@@ -131,8 +130,7 @@ def read_content(
     found, note = trace_rows(rows, [int(order[each]) for each in picked], place) if picked else ([], "")
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
-    indices, lacking = indices_of(path, rows.state, shade)
-    parts, shown_parts, lacking_parts = sections_of(path, rows.state)
+    parts, shown_parts, lacking_parts = sections_of(path, rows.state, shade)
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
     signals, fewer_signals = signals_of(path, rows, over, at)
     said = [line for part in parts.values() for line in part.summary]
@@ -142,7 +140,6 @@ def read_content(
         for each in (
             thinned,
             stacked_in([rows.along(axis) for axis in rows.axes], rows.loose),
-            lacking,
             *lacking_parts,
             no_groups,
             fewer_signals,
@@ -199,8 +196,7 @@ def read_content(
         ],
         "support": support_facts(rows.model, place),
         "wall": "peak_force" in by_name(rows.model.observables),
-        "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
-        "sensitivity": indices.facts if indices else None,
+        "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, over), *said]],
         "sections": {name: part.facts for name, part in parts.items()},
         "groups": groups,
         "signals": signals,
@@ -217,7 +213,7 @@ def read_content(
     return Content(state["study"], facts, columns, left_out, len(found), sections=shown_parts)
 
 
-def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[str, Section], tuple[Files, ...], list[str]]:
+def sections_of(path: Path, state: Mapping[str, Any], shade: Quantity) -> tuple[dict[str, Section], tuple[Files, ...], list[str]]:
     """The parts that analyses have of a report of a run by their names, the files that show them, and why others are not shown."""
     parts: dict[str, Section] = {}
     shown, why_not = [], []
@@ -225,7 +221,7 @@ def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[str, Section
         if not analysis.section:
             continue
         try:
-            found = import_module(f"{analysis.package}.section").section_of(path, state)
+            found = import_module(f"{analysis.package}.section").section_of(path, state, shade)
             if isinstance(found, Section):
                 shown.append(files_of(analysis.package))
                 parts[analysis.name] = found

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.correlation.result import COLUMNS, MOST_COLUMNS, PAIRS, Correlation, strongest
 from tribosweep.sweep.execution.stored import Finite, Line, Stored
 from tribosweep.sweep.results.section import Section, written_tables
@@ -23,7 +24,7 @@ class WrittenRequest(Stored):
     parameters: Annotated[list[Line], Field(max_length=MOST_COLUMNS)]
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(directory: Path, state: Mapping[str, Any], _shade: Quantity) -> Section | str:
     """The pairs in `correlation/` of a run, or the reason why they are not shown ("" if there are none)."""
     import pyarrow as pa
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.fragility.result import COLUMNS, FITS, Fragility, kinds_of
 from tribosweep.sweep.execution.stored import Finite, Line, Stored
 from tribosweep.sweep.io.text import visible
@@ -23,7 +24,7 @@ class WrittenRequest(Stored):
     confidence: Finite
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(directory: Path, state: Mapping[str, Any], _shade: Quantity) -> Section | str:
     """The tables in `fragility/` of a run, or the reason why they are not shown ("" if there are none)."""
     try:
         found = written_tables(directory, Fragility.folder, {which: kinds_of(which) for which in COLUMNS}, state, WrittenRequest)

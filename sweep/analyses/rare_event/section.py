@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.rare_event.estimate import read
 from tribosweep.sweep.design.subset_simulation import SUBSET
 from tribosweep.sweep.execution.adaptive.levels_table import limit_of
@@ -16,7 +17,7 @@ from tribosweep.sweep.results.section import Section
 SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "unknown", "monte_carlo_rows", "across")
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(directory: Path, state: Mapping[str, Any], _shade: Quantity) -> Section | str:
     """The chance of the event of a run, or the reason why it is not shown ("" for other designs)."""
     if state["design"] != SUBSET:
         return ""
