@@ -18,6 +18,7 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.signals",
 )
 
 

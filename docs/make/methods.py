@@ -37,7 +37,7 @@ class Analyses:
         def analyse(self, name: str, **asked: Any) -> Result:
             """Carry out an analysis by its name; see `Run.analyse`."""
 '''
-FIRST = ("observables",)  # arguments that may be given without their name, besides those that must be given
+FIRST = ("observables", "columns")  # arguments that may be given without their name, besides those that must be given
 HOLD, HELD = "Hold ", "parameter -> value of those that are held; the nearest one of the run counts."
 
 
@@ -91,7 +91,7 @@ def type_of(of: FieldInfo) -> str:
         return "Mapping[str, Any] | None"
     kind = without_none(of.annotation)
     if get_origin(kind) is tuple:
-        name = getattr(get_args(kind)[0], "__origin__", str).__name__
+        name = getattr(get_args(kind)[0], "__origin__", get_args(kind)[0]).__name__
         return f"{name} | Sequence[{name}]"
     name = "str" if words_of(kind) else kind.__name__
     return name if kind is of.annotation else f"{name} | None"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
+    from tribosweep.sweep.analyses.signals.result import Signals
     from tribosweep.sweep.results.result import Result
 
 
@@ -235,3 +236,29 @@ class Analyses:
                 picture=picture,
             ),
         )
+
+    def signals(
+        self,
+        columns: str | Sequence[str] = (),
+        *,
+        points: int | Sequence[int] = (),
+        over: str | Sequence[str] = (),
+        at: Mapping[str, Any] | None = None,
+    ) -> Signals:
+        """Show spectra, rainflow cycles, level crossings and impacts of single rows of a run, or their quantiles over draws.
+
+        As `tribosweep signals` does.
+
+        Args:
+            columns: signal, such as psd_x or rainflow_x; default all.
+            points: number of a point, a curve of its own; default all rows.
+            over: parameter over whose values medians and quantiles are taken; default draw and record.
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+
+        Returns:
+            The signals, with their frequencies, levels or edges, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the study asks for no signals.
+        """
+        return cast("Signals", self.analyse("signals", columns=columns, points=points, over=over, at=at))

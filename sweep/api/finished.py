@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.time_trace import TimeTrace
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
-    from tribosweep.sweep.api.signals import Signals
     from tribosweep.sweep.results.picture import Picture
 
 WORDED = 5  # failed rows that an error names
@@ -454,35 +453,6 @@ class Run(Analyses):
             raise ConfigError("analyse", [Problem("name", f"{name!r} is no analysis; {advise(name, known)}")])
         with in_python():
             return known[name].compute(self.directory, known[name].read(asked, python=True), None)
-
-    def signals(
-        self,
-        columns: Sequence[str] = (),
-        *,
-        points: Sequence[int] = (),
-        over: str | Sequence[str] | None = None,
-        at: Mapping[str, Any] | None = None,
-    ) -> Signals:
-        """Spectra, rainflow cycles, level crossings and impacts that the study asked for in [output.signals].
-
-        Args:
-            columns: names such as "psd_x"; default all.
-            points: numbers of points, each a curve of its own; default all rows, in groups.
-            over: parameters over whose values medians and quantiles are taken; default draws and records.
-            at: values at which other parameters are held.
-
-        Returns:
-            The signals, with their frequencies, levels or edges, as tables and pictures.
-
-        Raises:
-            ConfigError: the study asks for no signals, or a name is wrong.
-        """
-        from tribosweep.sweep.analysis.signals import read_signals
-        from tribosweep.sweep.api.groups import names_of
-        from tribosweep.sweep.api.signals import Signals
-
-        with in_python():
-            return Signals(read_signals(self.directory, columns, points, names_of(over), texts_of(at)))
 
     def over(
         self,

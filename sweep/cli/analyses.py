@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.api import default_directory, load_run
 from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyOrRun
 from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
@@ -23,7 +24,7 @@ from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
-Out = Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")]
+Out = Annotated[Path | None, typer.Option(help="File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf.")]
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
@@ -55,7 +56,7 @@ def option_of(name: str, of: FieldInfo) -> Any:
         Word = StrEnum("Word", dict(zip(words, words, strict=True)))  # type: ignore[misc] # its words are those of the field
         kind = Word
     elif get_origin(kind) is tuple:
-        kind, told = list[getattr(get_args(kind)[0], "__origin__", str)], f"{told} Can be repeated."  # type: ignore[misc] # a type
+        kind, told = list[getattr(get_args(kind)[0], "__origin__", get_args(kind)[0])], f"{told} Can be repeated."  # type: ignore[misc] # a type
     if kind is bool and of.default is True:
         return Annotated[bool, typer.Option(f"{option(name, of)}/--no-{name.replace('_', '-')}", help=told)]
     optional = not of.is_required() and (of.default is None or of.default == ())
@@ -66,10 +67,12 @@ def answer(
     analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
-    from tribosweep.sweep.results.picture import check_suffix
+    from tribosweep.sweep.results.picture import SUFFIXES
 
+    drawn = out is not None and out.suffix.lower() in SUFFIXES
     if out is not None:
-        check_suffix(out)
+        if not drawn and out.suffix not in FORMATS:
+            raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
     elif values.get("picture") is not None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
@@ -79,13 +82,17 @@ def answer(
         found = analysis.compute(directory, request, update)
     files = found.write(directory)
     if out is not None:
-        found.plot(out)
-    if as_json:
-        written = {"files": [str(file) for file in files]} if found.folder else {}
-        print_json({"directory": str(directory), **found.facts(), "notes": found.notes, **written})
+        found.save(out)
+    if alone := analysis.out_alone and out is not None:
+        emit(str(out))
+    elif as_json:
+        facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
+        print_json({"directory": str(directory), **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
     else:
         print_result(found)
-    say_notes(found.notes, [*files, out])
+    for hint in found.hints(drawn) if drawn or not (as_json or alone) else ():
+        say(hint)
+    say_notes(found.notes, [*files, None if alone else out])
     if found.has_failures:
         raise typer.Exit(FAILED_ROWS)
 
@@ -112,6 +119,7 @@ def print_result(found: Result) -> None:
         if isinstance(part, PrintedTable):
             print_table(part.title, part.header, part.rows[: part.most], right=part.right)
             if len(part.rows) > part.most:
-                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and the files have all.")
+                others = "the files have" if found.folder else "--out give"
+                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and {others} all.")
         else:
             emit(part)

@@ -45,13 +45,14 @@ def _texts(value: Any) -> Any:
 def _several(value: Any) -> Any:
     """A tuple of one text or number or of several, in anything that can be gone through."""
     several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    return (value,) if isinstance(value, str | float) else tuple(map(_of_python, value)) if several else value
+    return (value,) if isinstance(value, str | float | int) else tuple(map(_of_python, value)) if several else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Held = Annotated[tuple[str, ...], BeforeValidator(_texts)]  # from Python a mapping, parameter -> value
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Shares = Annotated[tuple[Share, ...], BeforeValidator(_several)]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_several)]
 R = TypeVar("R", bound=Request)
 
 
@@ -70,9 +71,9 @@ class Analysis(Generic[R]):
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
         check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
             the request alone, before anything is computed.
-        section: whether it has a part of a report: `section_of(directory, state, shade)` of its module `section` gives, of the directory of
-            a run, its state (`run_state.state_of`) and the observable that is shown, a `Section`, or why there is none ("" where nobody
-            asked for one).
+        out_alone: whether `--out` takes the place of the printed tables.
+        section: whether it has a part of a report: `section_of(shown)` of its module `section` gives, of what a report shows (`Shown`), a
+            `Section`, or why there is none ("" where nobody asked for one).
     """
 
     name: str
@@ -86,6 +87,7 @@ class Analysis(Generic[R]):
     things: str = ""
     method: str = ""
     check: Callable[[Config, R], None] | None = None
+    out_alone: bool = False
     section: bool = False
 
     @property
@@ -196,8 +198,8 @@ def fault_of(analysis: Analysis[Any]) -> str:
         kind = without_none(of.annotation)
         if name in RESERVED:
             return f"asks for {name}, which every command has"
-        if kind not in (str, int, float, bool, tuple[str, ...], tuple[Share, ...]) and not words_of(kind):
-            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names, Shares or Held"
+        if kind not in (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Share, ...]) and not words_of(kind):
+            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names, Numbers, Shares or Held"
         if not of.description:
             return f"asks for {name}, which has no description"
     return ""

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tribosweep.sweep.analysis import event_log
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.results.printed import PrintedTable
 
@@ -30,6 +31,7 @@ class Result:
     __slots__ = ()
     folder: ClassVar[str]  # of a run's directory, where its tables are written; empty: they are not
     shown: ClassVar[int] = 1  # how many of its tables, the first ones, a notebook shows
+    longest: ClassVar[int | None] = None  # how many rows of each; None: all
     optional: ClassVar[bool] = False  # whether tables without rows are left out of both
     pictures: ClassVar[Sequence[str]] = ()  # their names if there are several; the request says which one is drawn unless `plot` is told
 
@@ -47,8 +49,8 @@ class Result:
         from tribosweep.sweep.results.html import said
 
         shown = [name for name, table in self.tables().items() if table.num_rows or not self.optional][: self.shown]
-        parts = [f"<div>{said(repr(self)[1:-1])}</div>", *(self.to_pandas(name).to_html(index=False) for name in shown)]
-        return "\n".join([*parts, *(f"<div>{said(note)}</div>" for note in self.notes)])
+        tables = [self.to_pandas(name).to_html(index=False, max_rows=self.longest) for name in shown]
+        return "\n".join([f"<div>{said(repr(self)[1:-1])}</div>", *tables, *(f"<div>{said(note)}</div>" for note in self.notes)])
 
     def line(self) -> str:
         """The answer in one line, which goes on after "of"."""
@@ -58,8 +60,8 @@ class Result:
         """Its tables by name, the main one first; the fields' metadata hold units and descriptions."""
         raise NotImplementedError
 
-    def facts(self) -> dict[str, Any]:
-        """What `--json` prints of it, besides the directory, the notes and the files."""
+    def facts(self) -> dict[str, Any] | pd.DataFrame:
+        """What `--json` prints of it, besides the directory, the notes and the files; of a data frame nothing besides."""
         raise NotImplementedError
 
     def printed(self) -> Iterator[PrintedTable | str]:
@@ -82,6 +84,17 @@ class Result:
         figure = import_module(f"{type(self).__module__.rpartition('.')[0]}.figure")
         drawn: Picture = figure.draw(self, None if out is None else Path(out), *([picture] if self.pictures else []))
         return drawn
+
+    def hints(self, _drawn: bool) -> Sequence[str]:
+        """What is said on stderr besides the notes of the picture, if it is drawn, or of what is printed."""
+        return ()
+
+    def save(self, out: Path) -> None:
+        """Write the main table, .csv or .parquet, or the picture, .png, .svg or .pdf; errors as of `plot`."""
+        if out.suffix in event_log.FORMATS:
+            event_log.write(self.to_pandas(), out)
+        else:
+            self.plot(out)
 
     @property
     def has_failures(self) -> bool:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.sensitivity.analysis import analyse
 from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, group_noun
 from tribosweep.sweep.design.sensitivity import SAMPLERS
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError
-from tribosweep.sweep.results.section import Section
+from tribosweep.sweep.results.section import Section, Shown
 from tribosweep.sweep.study.load import load
 
 # the measures that a report shows, in the order of preference, and what they are
@@ -23,8 +20,9 @@ NO_EFFECT = 1e-9  # part of the largest index
 NAMES = {"S1": "S1", "ST": "ST", "mu_star": "\N{GREEK SMALL LETTER MU}*", "sigma": "\N{GREEK SMALL LETTER SIGMA}"}
 
 
-def section_of(path: Path, state: Mapping[str, Any], shade: Quantity) -> Section | str:
+def section_of(shown: Shown) -> Section | str:
     """The indices of an observable of a complete run whose design samples, and else the reason why there are none ("" by design)."""
+    path, state, shade = shown.directory, shown.state, shown.shade
     if state["design"] not in SAMPLERS or state["state"] != "complete" or shade.kind == "list":
         return ""
     try:

@@ -17,7 +17,6 @@ function showFacts() {
   const curves = content.curves.map(({ between, curves, places, width }) => [between, curves, places.toLocaleString("en"), width.toExponential(1)]);
   element("curves").replaceChildren(numbersTable(["between", "curves", "places", "widest bracket, relative"], curves, 1));
   showGroups();
-  showSignals();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
@@ -281,7 +280,7 @@ function listen() {
 // What is drawn of a run besides its map and traces.
 async function drawAnalyses() {
   for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw?.(facts);
-  for (const draw of [drawGroups, drawSignals]) await draw();
+  await drawGroups();
 }
 
 // Areas are painted before Plotly is there.
