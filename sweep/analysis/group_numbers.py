@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tribosweep.sweep.analysis.sensitivity.uncertainty import order_statistics
 from tribosweep.sweep.study.event import share_interval
 
 
@@ -157,3 +156,18 @@ def frequencies_of(codes: np.ndarray, groups: Groups, words: Sequence[str], unkn
     numbers = groups.of[used] * len(words) + codes[used]
     hits = np.bincount(numbers, minlength=groups.count * len(words)).reshape(groups.count, len(words))
     return Frequencies(hits, hits.sum(axis=1), unknown)
+
+
+def order_statistics(count: int, p: float, level: float) -> tuple[int, int]:
+    """Ranks, from 1 on, of the two ordered values that enclose the quantile `p` with at least the probability `level`; equal tails.
+
+    Ranks 0 and count + 1 mean that there is no such value. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and
+    H. N. Nagaraja, Order Statistics (2003), section 7.1.
+    """
+    from scipy.stats import binom
+
+    tail = 0.5 * (1.0 - level)
+    first = int(binom.ppf(tail, count, p))  # the largest r with P(B < r) <= tail
+    first = first if binom.cdf(first - 1, count, p) <= tail else first - 1
+    last = int(binom.ppf(1.0 - tail, count, p)) + 1
+    return max(first, 0), min(last, count + 1)

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
+    from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
+    from tribosweep.sweep.analyses.signals.result import Signals
     from tribosweep.sweep.results.result import Result
 
 
@@ -25,8 +27,8 @@ class Analyses:
 
     def correlation(
         self,
-        *,
         observables: str | Sequence[str] = (),
+        *,
         at: Mapping[str, Any] | None = None,
         confidence: float = 0.95,
         resamples: int = 1000,
@@ -170,3 +172,93 @@ class Analyses:
             >>> found.plot("basins.png")
         """
         return cast("Basins", self.analyse("basins", at=at, tolerance=tolerance))
+
+    def sensitivity(
+        self,
+        observables: str | Sequence[str] = (),
+        *,
+        regime: str | None = None,
+        exceeds: str | Sequence[str] = (),
+        chances: str | Sequence[str] = (),
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        derivatives: int = 0,
+        at: Mapping[str, Any] | None = None,
+        confidence: float = 0.95,
+        resamples: int = 100,
+        seed: int = 1,
+        sizes: bool = False,
+        picture: str | None = None,
+    ) -> Sensitivity:
+        """Report how observables depend on the parameters, and how uncertain they are.
+
+        As `tribosweep sensitivity` does.
+
+        Args:
+            observables: observable to explain; default the main one of the model.
+            regime: use only groups whose rows are all in this regime, such as slip-slip.
+            exceeds: report the probability to exceed: wear_power=1.0.
+            chances: report the probability of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'.
+            quantiles: quantile, such as 0.99; default 0.05, 0.5, 0.95; > 0 and < 1.
+            derivatives: number of points of the sample for exact derivatives; >= 0.
+            at: point for elasticities: mu=0.2; default the median.
+            confidence: level of the intervals; > 0 and < 1.
+            resamples: number of bootstrap samples; from 2 to 100000.
+            seed: seed of the bootstrap samples; >= 1.
+            sizes: also estimate everything from the first half, quarter ... of the sample.
+            picture: what to draw; default plane for elementary effects, else bars; "bars", "plane", "scatter", "sizes".
+
+        Returns:
+            Indices, uncertainties with probabilities, and derivatives, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design does not sample, or SALib is missing (`tribosweep[sensitivity]`).
+
+        Examples:
+            >>> found = run.sensitivity(["wear_power"], chances=["wear_power > 5"])
+            >>> found.to_pandas("indices")[["parameter", "measure", "value", "low", "high"]]
+            >>> found.plot("bars.png")
+        """
+        return cast(
+            "Sensitivity",
+            self.analyse(
+                "sensitivity",
+                observables=observables,
+                regime=regime,
+                exceeds=exceeds,
+                chances=chances,
+                quantiles=quantiles,
+                derivatives=derivatives,
+                at=at,
+                confidence=confidence,
+                resamples=resamples,
+                seed=seed,
+                sizes=sizes,
+                picture=picture,
+            ),
+        )
+
+    def signals(
+        self,
+        columns: str | Sequence[str] = (),
+        *,
+        points: int | Sequence[int] = (),
+        over: str | Sequence[str] = (),
+        at: Mapping[str, Any] | None = None,
+    ) -> Signals:
+        """Show spectra, rainflow cycles, level crossings and impacts of single rows of a run, or their quantiles over draws.
+
+        As `tribosweep signals` does.
+
+        Args:
+            columns: signal, such as psd_x or rainflow_x; default all.
+            points: number of a point, a curve of its own; default all rows.
+            over: parameter over whose values medians and quantiles are taken; default draw and record.
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+
+        Returns:
+            The signals, with their frequencies, levels or edges, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the study asks for no signals.
+        """
+        return cast("Signals", self.analyse("signals", columns=columns, points=points, over=over, at=at))

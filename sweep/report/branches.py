@@ -22,7 +22,7 @@ from tribosweep.sweep.io.version import VERSION
 from tribosweep.sweep.report.columns import MOST_FINE
 from tribosweep.sweep.report.content import Content
 from tribosweep.sweep.report.labels import html_label
-from tribosweep.sweep.report.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.sweep.results.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
 from tribosweep.sweep.study.free import Free
 
 MULTIPLIER = Quantity("multiplier", "1", "modulus of the largest Floquet multiplier")

@@ -15,7 +15,7 @@ from tribosweep.sweep.analysis.map_areas import Areas, unknown_in
 from tribosweep.sweep.analysis.regime_map import RegimeMap, spread_over
 from tribosweep.sweep.analysis.run_rows import RunRows, have_results
 from tribosweep.sweep.report.means import STATUS, grouped
-from tribosweep.sweep.report.packing import COARSE, pack_floats
+from tribosweep.sweep.results.packing import COARSE, pack_floats
 from tribosweep.sweep.study.capabilities import BOUNDARY
 from tribosweep.sweep.study.event import Comparison, Event, outcome_in, read_events, values_in
 

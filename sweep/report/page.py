@@ -14,7 +14,7 @@ from tribosweep.sweep.report.content import Content
 from tribosweep.sweep.results.html import as_json, filled, policy, web_file, with_line_feeds
 
 PAGES = {
-    "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "run.js")),
+    "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "run.js")),
     "branches": ("branches.html", ("shared.js", "data.js", "charts.js", "branches.js")),
 }  # kind of content -> what stands in the frame, scripts
 PLACE = "  <!-- sections of analyses -->\n"

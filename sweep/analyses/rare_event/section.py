@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tribosweep.sweep.analyses.rare_event.estimate import read
@@ -11,13 +10,14 @@ from tribosweep.sweep.design.subset_simulation import SUBSET
 from tribosweep.sweep.execution.adaptive.levels_table import limit_of
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.text import visible
-from tribosweep.sweep.results.section import Section
+from tribosweep.sweep.results.section import Section, Shown
 
 SHOWN = ("estimate", "repeats", "levels", "curve", "unit", "confidence", "rows", "failed", "unknown", "monte_carlo_rows", "across")
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(shown: Shown) -> Section | str:
     """The probability of the event of a run, or the reason why it is not shown ("" for other designs)."""
+    directory, state = shown.directory, shown.state
     if state["design"] != SUBSET:
         return ""
     try:

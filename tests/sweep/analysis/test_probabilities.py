@@ -13,11 +13,12 @@ from scipy.stats import beta
 from tribosweep import sweep
 from tribosweep.kernels.models import BUCKLING_WALL, MODELS
 from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import UNCERTAINTY
 from tribosweep.sweep.analysis.group_map import CHANCE, FREQUENCIES, Statistic, read_groups
 from tribosweep.sweep.analysis.group_numbers import Groups, probabilities_of
 from tribosweep.sweep.analysis.group_statistics import group_statistics
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse
-from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.study.event import Comparison, read_events
 
@@ -44,7 +45,7 @@ def truth(draws: int = 4_000_000) -> float:
 def test_the_chance_of_buckling_is_that_of_an_independent_count(walls: Path) -> None:
     texts = ("buckled=1", "buckling_time>0", "buckling_time>=0.8", "buckling_time<0.8", "wall_regime=elastic", "peak_force<1e9")
     config = load(str(CONFIG))
-    request = SensitivityRequest(observables=("max_compression",), events=read_events("--chance", texts, config.model))
+    request = SensitivityRequest(observables=("max_compression",), chances=texts)
     found = analyse(walls, config, request)
     chances = {f"{line.observable} {line.estimate.measure}": line for line in found.lines[UNCERTAINTY] if "P(" in line.estimate.measure}
     rows = pq.ParquetDataset(walls / "points").read().to_pandas()
@@ -71,7 +72,7 @@ def test_an_observable_that_never_has_a_value_has_the_chance_zero(tmp_path: Path
     }  # fmt: skip
     config = load(document)
     sweep.run(config, tmp_path / "run")
-    found = analyse(tmp_path / "run", config, SensitivityRequest(events=(Comparison("buckling_time", ">", 0.0),)))
+    found = analyse(tmp_path / "run", config, SensitivityRequest(chances=("buckling_time > 0",)))
     (line,) = [line for line in found.lines[UNCERTAINTY] if line.observable == "buckling_time"]
     assert (line.estimate.value, line.estimate.low, line.groups) == (0.0, 0.0, 64)
     assert 0.0 < line.estimate.high < 0.06

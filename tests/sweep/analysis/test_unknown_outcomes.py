@@ -28,13 +28,14 @@ from tribosweep.sweep.analyses.fragility.lognormal import fit, rows_of
 from tribosweep.sweep.analyses.fragility.request import FragilityRequest
 from tribosweep.sweep.analyses.fragility.rows import read
 from tribosweep.sweep.analyses.rare_event.estimate import at_last, estimate_of, widened
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse as sensitivity
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import UNCERTAINTY
 from tribosweep.sweep.analysis import group_map
 from tribosweep.sweep.analysis.group_numbers import Groups
 from tribosweep.sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
 from tribosweep.sweep.analysis.optimisation.functions import read_measure
 from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse as sensitivity
-from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.execution.adaptive import boundary_tracing
 from tribosweep.sweep.execution.adaptive.probabilities import classify
@@ -85,7 +86,7 @@ def ends(hits: int, unknown: int, count: int) -> tuple[float, float]:
 def by_sensitivity(run: Path, text: str) -> tuple[float, float, float, int]:
     """Share, ends and number of unknown rows by the analysis."""
     config = load(RAW)
-    found = sensitivity(run, config, SensitivityRequest(("slip_distance",), events=read_events("", [text], config.model), level=CONFIDENCE))
+    found = sensitivity(run, config, SensitivityRequest(observables=("slip_distance",), chances=(text,), confidence=CONFIDENCE))
     (line,) = [line for line in found.lines[UNCERTAINTY] if line.estimate.measure.startswith("P")]
     (note,) = [note for note in found.notes if VOLUME in note and "unknown whether" in note]
     return line.estimate.value, line.estimate.low, line.estimate.high, int(note.split()[1])
@@ -228,7 +229,7 @@ def test_every_module_that_asks_for_outcomes_is_walked_here() -> None:
         if re.search(r"import .*\b(outcome_in|margin_in|margin_of|read_joined|probabilities_of)\b", path.read_text(encoding="utf-8"))
     }
     assert asking == {
-        "analysis/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
+        "analyses/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
         "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/probabilities.py",
         "execution/adaptive/subset_simulation.py", "study/subset_simulation.py", "study/event.py",
     }  # fmt: skip

@@ -9,29 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.sensitivity import indices
-from tribosweep.sweep.analysis.sensitivity.results import (
-    DERIVATIVES,
-    INDICES,
-    SIZES,
-    UNCERTAINTY,
-    Line,
-    SensitivityRequest,
-    SensitivityResult,
-)
-from tribosweep.sweep.analysis.sensitivity.sample import Kept, Sample, chosen, read_sample
-from tribosweep.sweep.analysis.sensitivity.uncertainty import LEAST, chance, propagate
+from tribosweep.sweep.analyses.sensitivity import indices
+from tribosweep.sweep.analyses.sensitivity.request import SIZES, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import DERIVATIVES, INDICES, UNCERTAINTY, Line, Sensitivity, group_noun
+from tribosweep.sweep.analyses.sensitivity.sample import Kept, Sample, chosen, parts_of, read_sample
+from tribosweep.sweep.analyses.sensitivity.uncertainty import LEAST, chance, propagate
 from tribosweep.sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.study.comparison import limit_in
 from tribosweep.sweep.study.config import Config
-from tribosweep.sweep.study.event import Event, named_in, outcome_in, subject_of
+from tribosweep.sweep.study.event import Event, named_in, outcome_in, read_events, subject_of
 
 FEWEST = 8  # smallest number of groups in estimates by sample size
 METHODS = {"saltelli": "Sobol indices", "morris": "elementary effects", "fast": "extended FAST"}
 RBD = "RBD-FAST"
 
 
-def analyse(path: Path, config: Config, request: SensitivityRequest) -> SensitivityResult:
+def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitivity:
     """Analyse the rows of a run.
 
     Args:
@@ -40,36 +34,47 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
     Raises:
         ConfigError: the design does not sample, no group is left to analyse, or SALib is needed and missing.
     """
-    quantities = check(request, config)
+    quantities, events = check(config, request)
     known = by_name(config.model.observables)
-    of_events = [known[name] for event in request.events for name in named_in(event)]
-    return analyse_sample(read_sample(path, config, list(dict.fromkeys([*quantities, *of_events]))), quantities, request)
+    of_events = [known[name] for event in events for name in named_in(event)]
+    return analyse_sample(read_sample(path, config, list(dict.fromkeys([*quantities, *of_events]))), quantities, events, request)
 
 
-def check(request: SensitivityRequest, config: Config) -> list[Quantity]:
-    """Return the observables of a request; ConfigError if a number or a name in it is invalid."""
-    problems = [Problem("--quantile", f"{q:g} is out of bounds: must be > 0 and < 1") for q in request.quantiles if not 0.0 < q < 1.0]
-    if not 0.0 < request.level < 1.0:
-        problems.append(Problem("--confidence", f"{request.level:g} is out of bounds: must be > 0 and < 1"))
-    if not 2 <= request.resamples <= 100_000:
-        problems.append(Problem("--resamples", f"{request.resamples} is out of bounds: must be >= 2 and <= 100000"))
-    if request.derivatives < 0:
-        problems.append(Problem("--derivatives", f"{request.derivatives} is out of bounds: must be >= 0 (points)"))
-    if request.seed < 1:
-        problems.append(Problem("--seed", f"{request.seed} is out of bounds: must be >= 1"))
+def check(config: Config, request: SensitivityRequest) -> tuple[list[Quantity], tuple[Event, ...]]:
+    """The observables and the events of a request; ConfigError if a name in it is wrong, or the design does not sample."""
+    parts_of(config)
+    words = {quantity.name for quantity in config.model.observables if quantity.kind == "word"}
+    above = [text if text.partition("=")[0].strip() in words else text.replace("=", ">", 1) for text in request.exceeds]
+    events = (*read_events("--exceeds", above, config.model), *read_events("--chance", request.chances, config.model))
+    point_of(config, request)
     known = by_name(config.model.observables)
-    of_events = [name for event in request.events for name in named_in(event)]
-    problems += [Problem("--chance", lacking) for name in of_events if (lacking := config.lacking(known[name]))]
+    of_events = [name for event in events for name in named_in(event)]
+    problems = [Problem("--chance", lacking) for name in of_events if (lacking := config.lacking(known[name]))]
     if problems:
         raise ConfigError("tribosweep sensitivity", problems)
-    return chosen(config, [*request.observables, *(name for name in of_events if known[name].kind != "word")])
+    return chosen(config, [*request.observables, *(name for name in of_events if known[name].kind != "word")]), events
 
 
-def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: SensitivityRequest) -> SensitivityResult:
+def point_of(config: Config, request: SensitivityRequest) -> dict[str, float]:
+    """The parameters of the point of elasticities that are given; their numbers may have a unit."""
+    units = {q.name: q.unit for q in config.model.parameters}
+    found, problems = {}, []
+    for text in request.at:
+        name, _, value = (part.strip() for part in text.partition("="))
+        try:
+            found[name] = limit_in(value, units.get(name, ""))
+        except ValueError as error:
+            problems.append(Problem("", f"{text!r} must be NAME=NUMBER, such as mu=0.2: {error}"))
+    if problems:
+        raise ConfigError("--at", problems)
+    return found
+
+
+def analyse_sample(sample: Sample, quantities: Sequence[Quantity], events: tuple[Event, ...], request: SensitivityRequest) -> Sensitivity:
     """Analyse rows that have been read; see `analyse`."""
     notes = [sentence for part in sample.parts for sentence in remarks_on(part)]
     kept = {quantity.name: sample.kept(quantity.name, request.regime) for quantity in quantities}
-    quantities = [q for q in quantities if len(kept[q.name].groups) or not only_in_events(q, request)]
+    quantities = [q for q in quantities if len(kept[q.name].groups) or not only_in_events(q, events, request)]
     lines: dict[str, list[Line]] = {INDICES: [], UNCERTAINTY: [], DERIVATIVES: [], SIZES: []}
     for quantity in quantities:
         name = quantity.name
@@ -77,14 +82,15 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
         if useful(sample, name, kept[name], notes):
             lines[INDICES] += indices_of(sample, name, kept[name].groups, request)
         lines[UNCERTAINTY] += uncertainty_of(sample, name, kept[name].total, request)
-        if request.sizes:
-            lines[SIZES] += by_size(sample, name, kept[name].groups, request)
+        if request.by_size:
+            lines[SIZES] += by_size(sample, name, kept[name].groups, events, request)
     if request.derivatives:
-        from tribosweep.sweep.analysis.sensitivity.derivatives import derivatives_of
+        from tribosweep.sweep.analyses.sensitivity.derivatives import derivatives_of
 
-        lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, request, notes)
+        point = point_of(sample.config, request)
+        lines[DERIVATIVES] = derivatives_of(sample, [q for q in quantities if q.kind == "float"], kept, point, request, notes)
     without = {}
-    for event in request.events:
+    for event in events:
         lines[UNCERTAINTY] += chance_of(sample, event, len(sample.missing) // sample.group_size, request)
         good, unknown = sample.with_results(request.regime), outcome_in(event, sample.config.model, sample.values).unknown
         void = np.any([np.isnan(sample.values[name]) for name in named_in(event)], axis=0)
@@ -95,14 +101,14 @@ def analyse_sample(sample: Sample, quantities: Sequence[Quantity], request: Sens
                 "not be computed there. The probability leaves them out; its interval counts them as rows without and with "
                 "the event."
             )
-    if request.events and isinstance(sample.design, Morris | Fast):
+    if events and isinstance(sample.design, Morris | Fast):
         notes.append(f"The points of a {sample.method} design are no sample of the distributions: they have no probabilities.")
-    return SensitivityResult(sample, request, list(quantities), kept, lines, list(dict.fromkeys(notes)), without)
+    return Sensitivity(sample, request, list(quantities), events, kept, lines, without, list(dict.fromkeys(notes)))
 
 
-def only_in_events(quantity: Quantity, request: SensitivityRequest) -> bool:
+def only_in_events(quantity: Quantity, events: Sequence[Event], request: SensitivityRequest) -> bool:
     """Whether an observable is asked for in events only, and not by itself."""
-    return quantity.name not in request.observables and any(quantity.name in named_in(event) for event in request.events)
+    return quantity.name not in request.observables and any(quantity.name in named_in(event) for event in events)
 
 
 def named_in_words(sample: Sample, event: Event, rows: np.ndarray) -> str:
@@ -129,9 +135,9 @@ def chance_of(sample: Sample, event: Event, groups: int, request: SensitivityReq
     each = per_replicate(sample, rows, good & ~unknown)
     if min(map(len, each)) == 0:
         return []
-    method, found = "replicates" if len(each) > 1 else "points", chance(each, measure, request.level)
+    method, found = "replicates" if len(each) > 1 else "points", chance(each, measure, request.confidence)
     if (good & unknown).any():
-        least, most = (chance(per_replicate(sample, mask, good), measure, request.level) for mask in (rows, rows | unknown))
+        least, most = (chance(per_replicate(sample, mask, good), measure, request.confidence) for mask in (rows, rows | unknown))
         found = replace(found, low=least.low, high=most.high)
     return [Line(name, method, sum(map(len, each)), found)]
 
@@ -142,14 +148,9 @@ def per_replicate(sample: Sample, rows: np.ndarray, good: np.ndarray) -> list[np
     return [rows[first : first + length][good[first : first + length]] for first in range(0, len(rows), length)]
 
 
-def group_noun(sample: Sample) -> str:
-    """The word for the groups of a design in messages."""
-    return {"saltelli": "Saltelli groups", "morris": "trajectories", "fast": "curves"}.get(sample.method, "points")
-
-
 def explain(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest, notes: list[str]) -> None:
     """Append notes on dropped groups and their consequences; ConfigError if none is left."""
-    what = group_noun(sample)
+    what = "curves" if isinstance(sample.design, Fast) else group_noun(sample)
     if not len(kept.groups):
         raise ConfigError(sample.config.name, [Problem("", nothing_left(sample, quantity, kept, request))])
     why = "it could not be computed there" if quantity.unknown else "it did not happen there"
@@ -174,7 +175,7 @@ def explain(sample: Sample, quantity: Quantity, kept: Kept, request: Sensitivity
 
 def nothing_left(sample: Sample, quantity: Quantity, kept: Kept, request: SensitivityRequest) -> str:
     """The reason why there is nothing to analyse."""
-    what = group_noun(sample)
+    what = "curves" if isinstance(sample.design, Fast) else group_noun(sample)
     if sample.failed.all():
         return f"all {len(sample.failed):,} rows failed: there is nothing to analyse; tribosweep show DIR --failed says why"
     reasons = [
@@ -227,7 +228,7 @@ def of_few_values(sample: Sample) -> list[str]:
 def indices_of(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
     """Compute the indices of an observable from some of the groups."""
     design, names = sample.design, sample.names
-    settings = (request.resamples, request.level, request.seed)
+    settings = (request.resamples, request.confidence, request.seed)
     rows = sample.grouped(name)
     method = METHODS.get(sample.method, RBD)
     if isinstance(design, Saltelli):
@@ -257,11 +258,11 @@ def uncertainty_of(sample: Sample, name: str, groups: int, request: SensitivityR
     if min(map(len, values)) < LEAST:
         return []
     method = "replicates" if len(values) > 1 else "points"
-    found = propagate(values, request.quantiles, request.level)
+    found = propagate(values, request.quantiles, request.confidence)
     return [Line(name, method, sum(map(len, values)), each) for each in found]
 
 
-def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityRequest) -> list[Line]:
+def by_size(sample: Sample, name: str, groups: np.ndarray, events: Sequence[Event], request: SensitivityRequest) -> list[Line]:
     """Indices and uncertainties from the first half, quarter ... of the groups and from all of them, in ascending order of size."""
     if isinstance(sample.design, Fast) or len(sample.parts) > 1:
         return []  # FAST analyses whole curves, and replicates follow each other in the rows
@@ -273,6 +274,6 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, request: SensitivityR
         if np.ptp(sample.grouped(name)[first]) > 0.0:
             found += indices_of(sample, name, first, request)
         found += uncertainty_of(sample, name, int(first[-1]) + 1, request)
-        for event in request.events:
+        for event in events:
             found += chance_of(sample, event, int(first[-1]) + 1, request) if subject_of(event)[0] == name else []
     return found

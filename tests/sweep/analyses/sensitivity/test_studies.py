@@ -20,9 +20,10 @@ from tests.oracle.sdnd104 import stick_slip_wear_power
 from tribosweep.kernels import simulate
 from tribosweep.kernels.reference.closed_forms import slip_slip_wear_power
 from tribosweep.sweep import ConfigError, load
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse
-from tribosweep.sweep.analysis.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
-from tribosweep.sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse
+from tribosweep.sweep.analyses.sensitivity.derivatives import differentiate, elasticities, factors, poincare, smooth_axes
+from tribosweep.sweep.analyses.sensitivity.request import SIZES, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import DERIVATIVES, INDICES, UNCERTAINTY, Sensitivity
 from tribosweep.sweep.api import run
 
 NODES = 24
@@ -69,7 +70,7 @@ def by_quadrature(kind: str) -> dict[tuple[str, str], float]:
     return found
 
 
-def analysed(path: Path, kind: str, design: str, count: int, request: SensitivityRequest, time: dict[str, Any]) -> SensitivityResult:
+def analysed(path: Path, kind: str, design: str, count: int, request: SensitivityRequest, time: dict[str, Any]) -> Sensitivity:
     """Run and analyse a study on the range of a regime."""
     axes = {name: {"from": low, "to": high} for name, (low, high) in RANGES[kind].items()}
     config = load({"time": time, "study": {"name": kind}, "sweep": {"design": design, "count": count, "seed": 11, "axes": axes}})
@@ -160,11 +161,11 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from tribosweep.sweep import load, run
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse
-from tribosweep.sweep.analysis.sensitivity.results import SensitivityRequest, write
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 config = load(sys.argv[1], [f"output.shard_points={sys.argv[3]}"])
 run(config, sys.argv[2])
-write(analyse(Path(sys.argv[2]), config, SensitivityRequest(sizes=True)), Path(sys.argv[2]))
+analyse(Path(sys.argv[2]), config, SensitivityRequest(sizes=True)).write(sys.argv[2])
 import jax
 assert len(jax.devices()) == int(sys.argv[4])
 """

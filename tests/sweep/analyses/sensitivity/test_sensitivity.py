@@ -26,14 +26,14 @@ from scipy.stats import binom, gamma, qmc
 from tests.sweep.conftest import FakeKernels, FakeSolution
 from tribosweep.kernels.models.status import Status
 from tribosweep.sweep import ConfigError, load
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse, of_few_values
-from tribosweep.sweep.analysis.sensitivity.indices import rbd_fast
-from tribosweep.sweep.analysis.sensitivity.results import DERIVATIVES, INDICES, SIZES, UNCERTAINTY, SensitivityRequest, SensitivityResult
-from tribosweep.sweep.analysis.sensitivity.uncertainty import chance, describe, order_statistics, propagate
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse, of_few_values
+from tribosweep.sweep.analyses.sensitivity.indices import rbd_fast
+from tribosweep.sweep.analyses.sensitivity.request import SIZES, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import DERIVATIVES, INDICES, UNCERTAINTY, Sensitivity
+from tribosweep.sweep.analyses.sensitivity.uncertainty import chance, describe, order_statistics, propagate
 from tribosweep.sweep.api import run
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.sobol import BITS
-from tribosweep.sweep.study.event import Comparison
 
 PI = math.pi
 NAMES = ("x0", "v0", "load")
@@ -79,14 +79,14 @@ def document(design: str, count: int, **keys: Any) -> dict[str, Any]:
     return {"study": {"name": "ishigami"}, "sweep": {"design": design, "count": count, "seed": 3, "axes": axes, **keys}}
 
 
-def study(design: str, count: int, request: SensitivityRequest | None = None, **keys: Any) -> SensitivityResult:
+def study(design: str, count: int, request: SensitivityRequest | None = None, **keys: Any) -> Sensitivity:
     """Run and analyse it."""
     config = load(document(design, count, **keys))
     run(config, "run")
     return analyse(Path("run"), config, request or SensitivityRequest())
 
 
-def table(found: SensitivityResult, which: str = INDICES) -> dict[tuple[str, ...], tuple[float, float]]:
+def table(found: Sensitivity, which: str = INDICES) -> dict[tuple[str, ...], tuple[float, float]]:
     """(measure, parameter, other) -> value and half an interval."""
     return {
         tuple(word for word in (e.measure, e.parameter, e.other) if word): (e.value, e.half_width)
@@ -223,7 +223,7 @@ def test_rows_that_are_not_computed_yet_drop_their_groups(ishigami: FakeIshigami
 
 @pytest.mark.parametrize("shard_points", [7, 64, 1000])
 def test_the_tables_do_not_depend_on_the_shards(shard_points: int, ishigami: FakeIshigami) -> None:
-    request = SensitivityRequest(events=(Comparison("wear_power", ">", 2.0),), sizes=True)
+    request = SensitivityRequest(chances=("wear_power > 2",), sizes=True)
     first = study("saltelli", 64, request)
     config = load({**document("saltelli", 64), "output": {"shard_points": shard_points}})
     run(config, "other")
@@ -277,7 +277,7 @@ def test_replicates_tell_their_own_error(ishigami: FakeIshigami) -> None:
 
 
 def test_one_sample_is_told_the_error_of_independent_points(ishigami: FakeIshigami) -> None:
-    made = study("sobol", 4096, SensitivityRequest(events=(Comparison("wear_power", ">", 5.0),), quantiles=(0.5,)))
+    made = study("sobol", 4096, SensitivityRequest(chances=("wear_power > 5",), quantiles=(0.5,)))
     found = {line.estimate.measure: line.estimate for line in made.lines[UNCERTAINTY]}
     variance = 49 / 8 + 0.1 * PI**4 / 5 + 0.01 * PI**8 / 18 + 0.5
     assert found["mean"].value == pytest.approx(3.5, abs=0.01)
@@ -304,7 +304,7 @@ def test_the_command_runs_a_study_and_says_what_it_finds(ishigami: FakeIshigami,
     assert [line["measure"] for line in told["indices"][:3]] == ["S1", "S1", "S1"]
     written = pq.ParquetFile("runs/ishigami/sensitivity/indices.parquet").read()
     assert written.to_pylist() == told["indices"]
-    assert json.loads(written.schema.metadata[b"request"])["level"] == 0.95
+    assert json.loads(written.schema.metadata[b"request"])["confidence"] == 0.95
     assert main(["run", str(path)]) == 0  # the tables are no part of the run
     assert "already complete" in capsys.readouterr().err
 
@@ -411,7 +411,7 @@ BAD = {
     "a threshold that is finite": (["--exceeds", "wear_power=nan"], "'wear_power > nan': 'nan' must be a finite number"),
     "a probability": (["--quantile", "1.5"], "--quantile: 1.5 is out of bounds: must be > 0 and < 1"),
     "a level": (["--confidence", "95"], "--confidence: 95 is out of bounds: must be > 0 and < 1"),
-    "resamples": (["--resamples", "1"], "--resamples: 1 is out of bounds: must be >= 2"),
+    "resamples": (["--resamples", "1"], "--resamples: 1 is out of bounds: must be from 2 to 100000"),
     "a seed": (["--seed", "0"], "--seed: 0 is out of bounds: must be >= 1"),
     "points of derivatives": (["--derivatives", "-1"], "--derivatives: -1 is out of bounds: must be >= 0"),
     "a picture needs a file": (["--picture", "bars"], "--picture: 1 problem\n  needs --out"),

@@ -3,50 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.analysis.signals import FREQUENCY, SHARES, Signal, SignalCurve, read_signals
+from tribosweep.sweep.analyses.signals.read import read_signals
+from tribosweep.sweep.analyses.signals.result import FREQUENCY, SHARES, Signal, SignalCurve
 from tribosweep.sweep.io.errors import ConfigError
-from tribosweep.sweep.report.packing import COARSE, pack_floats
+from tribosweep.sweep.results.packing import COARSE, pack_floats
+from tribosweep.sweep.results.section import Section, Shown
 
 MOST_CURVES, MOST_PANELS = 6, 12
 MOST_ENTRIES = 1000  # of a curve
 MOST_ROWS = 200_000
 
 
-def signals_of(path: Path, rows: RunRows, over: Sequence[str], at: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
-    """The signals of a run for JSON, and else the reason why they are not shown ("" if the study asks for none).
-
-    Args:
-        path: directory of the run. rows: a row for each place that the report shows. over: the parameters that are drawn there.
-        at: "name=value" texts that hold parameters.
-    """
+def section_of(shown: Shown) -> Section | str:
+    """The signals of a run, or the reason why they are not shown ("" if the study asks for none)."""
+    rows = shown.rows
     if "signals" not in rows.document.get("output", {}):
-        return None, ""
+        return ""
     if rows.state["rows"] > MOST_ROWS:
-        return None, f"No signals: there are more than {MOST_ROWS:,} rows; tribosweep signals {path} shows single points."
+        return f"No signals: there are more than {MOST_ROWS:,} rows; tribosweep signals {shown.directory} shows single points."
     apart = rows.table.num_rows <= MOST_CURVES
-    together = over if apart else [*over, *(axis.name for axis in rows.axes), *rows.loose]
+    together = shown.over if apart else [*shown.over, *(axis.name for axis in rows.axes), *rows.loose]
     try:
-        found = read_signals(path, over=together, at=at)
+        found = read_signals(shown.directory, over=together, at=shown.at)
     except ConfigError as error:
-        return None, f"No signals: {'; '.join(problem.message for problem in error.problems)}."
+        return f"No signals: {'; '.join(problem.message for problem in error.problems)}."
     drawn = [signal for signal in found.signals if signal.along]
-    numbers = [number_of(signal, curve) for signal in found.signals for curve in signal.curves[:MOST_CURVES]]
     facts = {
         "title": f"Signals: medians over {', '.join(found.over)}" if found.over else "Signals",
         "shares": list(SHARES),
         "panels": [panel_of(signal) for signal in drawn[:MOST_PANELS]],
-        "numbers": numbers,
+        "numbers": [number_of(signal, curve) for signal in found.signals for curve in signal.curves[:MOST_CURVES]],
     }
-    return facts, f"Signals without a picture here: {', '.join(signal.name for signal in drawn[MOST_PANELS:])}." * (
-        len(drawn) > MOST_PANELS
-    )
+    left = ", ".join(signal.name for signal in drawn[MOST_PANELS:])
+    return Section(facts, notes=[f"Signals without a picture here: {left}."] if left else [])
 
 
 def panel_of(signal: Signal) -> dict[str, Any]:

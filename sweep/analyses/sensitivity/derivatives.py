@@ -14,10 +14,11 @@ import numpy as np
 from tribosweep.kernels.batch.solve import check
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.status import RESULTS, SENTENCES, Status
+from tribosweep.sweep.analyses.sensitivity.estimates import Estimate, around, factor_of, means, resampled
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import Line
+from tribosweep.sweep.analyses.sensitivity.sample import Kept, Sample
 from tribosweep.sweep.analysis.derivative_blocks import compiled, in_blocks
-from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
-from tribosweep.sweep.analysis.sensitivity.results import Line, SensitivityRequest
-from tribosweep.sweep.analysis.sensitivity.sample import Kept, Sample
 from tribosweep.sweep.design.axis import RECORD, SCHEME, Axis, Continuous
 from tribosweep.sweep.design.distributions import LOG_NORMAL, NORMAL, TRUNCATED, Drawn, Scaled, log_normal_scale
 from tribosweep.sweep.design.points import Points
@@ -216,9 +217,10 @@ def elasticities(config: Config, design: Sequence[Axis], observables: Sequence[s
 
 
 def derivatives_of(
-    sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], request: SensitivityRequest, notes: list[str]
-) -> list[Line]:
-    """Compute DGSM and bounds of total indices from the first points of a sample, and elasticities at the medians of the parameters.
+    sample: Sample, quantities: Sequence[Quantity], kept: Mapping[str, Kept], at: Mapping[str, float], request: SensitivityRequest,
+    notes: list[str],
+) -> list[Line]:  # fmt: skip
+    """Compute DGSM and bounds of total indices from the first points of a sample, and elasticities at the values `at`, else medians.
 
     Raises:
         ConfigError: no parameter has a derivative, the parameters are correlated, or the point of elasticities has no results.
@@ -236,7 +238,7 @@ def derivatives_of(
     else:
         for name in names:
             lines += measures(sample, names, name, kept[name], request, notes)
-    point = elasticities(config, sample.design.axes, names, request.at)
+    point = elasticities(config, sample.design.axes, names, at)
     return lines + [Line(name, POINT_METHOD, 1, each) for name in names for each in point[name]]
 
 
@@ -260,7 +262,7 @@ def measures(sample: Sample, names: Sequence[str], name: str, kept: Kept, reques
         return []
     slopes = {axis.name: found[name, axis.name][good] for axis in axes}
     numbers = {key: each[good] for key, each in numbers.items()}
-    estimates = dgsm(axes, numbers, values, slopes, request.resamples, request.level, request.seed)
+    estimates = dgsm(axes, numbers, values, slopes, request.resamples, request.confidence, request.seed)
     return [Line(name, METHOD, len(values), each) for each in estimates]
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.sweep.analysis.signals import FREQUENCY, LEVEL, RunSignals, Signal, SignalCurve
+from tribosweep.sweep.analyses.signals.result import FREQUENCY, LEVEL, MOST_CURVES, Signal, SignalCurve, Signals
+from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.results.picture import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:
@@ -15,27 +16,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 6.4, 3.1  # inches of a panel
-MOST_PANELS, MOST_CURVES = 8, 6
 
 
-def draw(found: RunSignals, out: Path | None) -> Picture:
+def draw(found: Signals, out: Path | None) -> Picture:
     """Draw signals into a .png, .svg or .pdf file, or in memory.
 
     Raises:
-        ConfigError: matplotlib is missing, or the suffix is unknown. OSError: `out` cannot be written.
+        ConfigError: matplotlib is missing, the suffix is unknown, or no signal is a list. OSError: `out` cannot be written.
     """
-    panels = drawn_of(found)
+    panels = found.drawn
+    if not panels:
+        raise ConfigError("--out", [Problem("", "single numbers have no picture: name a list with --column")])
     columns = 1 if len(panels) < 2 else 2
-    rows = -(-max(len(panels), 1) // columns)
+    rows = -(-len(panels) // columns)
     return save(out, (WIDTH * columns, HEIGHT * rows + 0.5), lambda figure: fill(figure, found, panels, rows, columns), "signals")
 
 
-def drawn_of(found: RunSignals) -> list[Signal]:
-    """The signals that have a panel: the first lists."""
-    return [signal for signal in found.signals if signal.along][:MOST_PANELS]
-
-
-def fill(figure: Figure, found: RunSignals, panels: list[Signal], rows: int, columns: int) -> None:
+def fill(figure: Figure, found: Signals, panels: list[Signal], rows: int, columns: int) -> None:
     """Put the panels into an empty figure."""
     for number, signal in enumerate(panels):
         axes = figure.add_subplot(rows, columns, number + 1)

@@ -8,8 +8,8 @@ from matplotlib.image import imread
 
 from tests.sweep import conftest
 from tribosweep import sweep
+from tribosweep.sweep.analyses.signals.read import read_signals
 from tribosweep.sweep.analysis.regime_map import read_map
-from tribosweep.sweep.analysis.signals import read_signals
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.io.errors import ConfigError
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, around, factor_of, means, resampled
+from tribosweep.sweep.analyses.sensitivity.estimates import Estimate, around, factor_of, means, resampled
 from tribosweep.sweep.io.errors import ConfigError, Problem
 
 LEAST_SECOND = 64  # fewest groups: with fewer, a second-order interval is wider than the range of the index

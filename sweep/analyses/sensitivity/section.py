@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse, group_noun
-from tribosweep.sweep.analysis.sensitivity.results import INDICES, Line, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, group_noun
 from tribosweep.sweep.design.sensitivity import SAMPLERS
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError
+from tribosweep.sweep.results.section import Section, Shown
 from tribosweep.sweep.study.load import load
 
 # the measures that a report shows, in the order of preference, and what they are
@@ -22,32 +20,19 @@ NO_EFFECT = 1e-9  # part of the largest index
 NAMES = {"S1": "S1", "ST": "ST", "mu_star": "\N{GREEK SMALL LETTER MU}*", "sigma": "\N{GREEK SMALL LETTER SIGMA}"}
 
 
-@dataclass(frozen=True, slots=True)
-class Indices:
-    """Indices of sensitivity of one observable.
-
-    Attributes:
-        facts: title, measures, rows and note, ready for JSON. sentence: the ranking in words.
-    """
-
-    facts: dict[str, Any]
-    sentence: str
-
-
-def indices_of(path: Path, state: dict[str, Any], shade: Quantity) -> tuple[Indices | None, str]:
+def section_of(shown: Shown) -> Section | str:
     """The indices of an observable of a complete run whose design samples, and else the reason why there are none ("" by design)."""
+    path, state, shade = shown.directory, shown.state, shown.shade
     if state["design"] not in SAMPLERS or state["state"] != "complete" or shade.kind == "list":
-        return None, ""
+        return ""
     try:
-        config = load(RunDirectory(path).read_document())
-        found = analyse(path, config, SensitivityRequest(observables=(shade.name,)))
+        found = analyse(path, load(RunDirectory(path).read_document()), SensitivityRequest(observables=(shade.name,)))
     except ConfigError as error:  # SALib is missing, too few points are left, or a file of the study is gone
-        return None, f"No indices of sensitivity: {error.problems[0]}."
+        return f"No indices of sensitivity: {error.problems[0]}."
     lines = [line for line in found.lines[INDICES] if not line.estimate.other]
     measures = [measure for measure in MEASURES if any(line.estimate.measure == measure for line in lines)]
     if not measures:
-        return None, f"No indices of sensitivity: {' '.join(found.notes)}" if found.notes else ""
-    what = "points of a curve" if found.sample.method == "fast" else group_noun(found.sample)
+        return f"No indices of sensitivity: {' '.join(found.notes)}" if found.notes else ""
     table = {name: [numbers(lines, name, measure) for measure in measures] for name in found.sample.names}
     rank = "ST" if "ST" in measures else measures[0]
     place = measures.index(rank)
@@ -58,14 +43,15 @@ def indices_of(path: Path, state: dict[str, Any], shade: Quantity) -> tuple[Indi
     effects = measures[0] == "mu_star"
     unit = shade.unit_suffix if effects else ""
     facts = {
-        "title": f"Sensitivity of {shade.name.replace('_', ' ')}: {lines[0].method}, {lines[0].groups:,} {what}",
+        "title": f"Sensitivity of {shade.name.replace('_', ' ')}: {lines[0].method}, {lines[0].groups:,} {group_noun(found.sample)}",
         "measures": [f"{NAMES[measure]}, {MEASURES[measure]}{f' [{unit.strip()}]' if unit else ''}" for measure in measures],
         "rows": [{"parameter": name, "values": table[name]} for name in order],
         "note": "A number after \N{PLUS-MINUS SIGN} is half the 95 % confidence interval."
         + (" An index of 0.5 explains half of the variance." if not effects else ""),
     }
     ranking = [f"{name} ({NAMES[rank]} = {table[name][place][0]:.3g}{unit})" for name in order if table[name][place][0]]
-    return Indices(facts, f"{shade.name} depends most on {', then '.join(ranking[:3])}." if ranking else "no index is above 0."), ""
+    sentence = f"{shade.name} depends most on {', then '.join(ranking[:3])}." if ranking else "no index is above 0."
+    return Section(facts, [("Sensitivity", sentence)])
 
 
 def numbers(lines: Sequence[Line], parameter: str, measure: str) -> list[float | None]:

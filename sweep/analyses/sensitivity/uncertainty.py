@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tribosweep.sweep.analysis.sensitivity.estimates import Estimate, factor_of
+from tribosweep.sweep.analyses.sensitivity.estimates import Estimate, factor_of
+from tribosweep.sweep.analysis.group_numbers import order_statistics
 from tribosweep.sweep.study.event import share_interval
 
 LEAST = 2  # fewest values that have a spread
@@ -79,18 +80,3 @@ def describe(values: np.ndarray, quantiles: Sequence[float], level: float) -> li
         high = float(ordered[last - 1]) if last <= n else math.inf
         found.append(Estimate(f"quantile {p:g}", float(np.quantile(ordered, p)), low, high))
     return found
-
-
-def order_statistics(count: int, p: float, level: float) -> tuple[int, int]:
-    """Ranks, from 1 on, of the two ordered values that enclose the quantile `p` with at least the probability `level`; equal tails.
-
-    Ranks 0 and count + 1 mean that there is no such value. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and
-    H. N. Nagaraja, Order Statistics (2003), section 7.1.
-    """
-    from scipy.stats import binom
-
-    tail = 0.5 * (1.0 - level)
-    first = int(binom.ppf(tail, count, p))  # the largest r with P(B < r) <= tail
-    first = first if binom.cdf(first - 1, count, p) <= tail else first - 1
-    last = int(binom.ppf(1.0 - tail, count, p)) + 1
-    return max(first, 0), min(last, count + 1)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.sensitivity.analysis import group_noun
-from tribosweep.sweep.analysis.sensitivity.results import INDICES, SIZES, Line, SensitivityResult
-from tribosweep.sweep.analysis.sensitivity.sample import REGIME
+from tribosweep.sweep.analyses.sensitivity.request import BARS, PLANE, SCATTER, SIZES
+from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, Sensitivity, group_noun
+from tribosweep.sweep.analyses.sensitivity.sample import REGIME
 from tribosweep.sweep.design.distributions import Scaled
 from tribosweep.sweep.design.sensitivity import Morris
 from tribosweep.sweep.io.errors import ConfigError, Problem
@@ -25,22 +25,20 @@ if TYPE_CHECKING:
 REGIME_HUES = {"stick": "#8a877f", "stick-slip": "#17568c", "slip-slip": "#c2601a"}
 SHOWN = 4000  # largest number of points of a scatter plot
 COLUMNS = 3
-BARS, PLANE, SCATTER = "bars", "plane", "scatter"  # the pictures besides SIZES
 LEFT_OUT = "mu"  # the measure of elementary effects that pictures with intervals omit
 
 
-def default_picture(study: SensitivityResult) -> str:
-    """The default picture of a study."""
-    return PLANE if isinstance(study.sample.design, Morris) else BARS
-
-
-def draw(study: SensitivityResult, out: Path | None, picture: str) -> Picture:
+def draw(study: Sensitivity, out: Path | None, picture: str | None) -> Picture:
     """Draw a study into a .png, .svg or .pdf file: a row of panels per observable, or one panel for bars, planes and sizes.
+
+    Args:
+        study: the results. out: the file. picture: default that of the request, else the plane of elementary effects or bars.
 
     Raises:
         ConfigError: matplotlib is missing, the suffix is unknown, or the study lacks the results for the picture.
         OSError: `out` cannot be written.
     """
+    picture = picture or study.request.picture or (PLANE if isinstance(study.sample.design, Morris) else BARS)
     if picture == SCATTER:
         across = min(COLUMNS, len(study.sample.names))
         down = -(-len(study.sample.names) // across) * len(study.quantities)
@@ -64,20 +62,19 @@ def draw(study: SensitivityResult, out: Path | None, picture: str) -> Picture:
     return save(out, (7.5, max(height, 2.4) * len(drawn)), fill, "sensitivity")
 
 
-def symbol(study: SensitivityResult, name: str) -> str:
+def symbol(study: Sensitivity, name: str) -> str:
     """The symbol or name of a parameter in pictures."""
     quantity = by_name(study.sample.config.model.parameters)[name]
     return f"${quantity.symbol}$" if quantity.symbol else plain(name.replace("_", " "))
 
 
-def title(study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> str:
+def title(study: Sensitivity, quantity: Quantity, lines: Sequence[Line]) -> str:
     """The title of a panel."""
-    what = "points of a curve" if study.sample.method == "fast" else group_noun(study.sample)
     within = f", {study.request.regime} only" if study.request.regime else ""
-    return f"{quantity.name.replace('_', ' ')}: {lines[-1].method}, {lines[-1].groups:,} {what}{within}"
+    return f"{quantity.name.replace('_', ' ')}: {lines[-1].method}, {lines[-1].groups:,} {group_noun(study.sample)}{within}"
 
 
-def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
+def bars(axes: Axes, study: Sensitivity, quantity: Quantity, lines: Sequence[Line]) -> None:
     """Draw one bar with its interval per parameter and measure; the largest at the top."""
     plain = [line.estimate for line in lines if not line.estimate.other and line.estimate.measure not in (LEFT_OUT, "sigma")]
     measures = list(dict.fromkeys(each.measure for each in plain))
@@ -103,7 +100,7 @@ def bars(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequen
     axes.set_axisbelow(True)
 
 
-def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Sequence[Line]) -> None:
+def plane(axes: Axes, study: Sensitivity, quantity: Quantity, lines: Sequence[Line]) -> None:
     """Draw sigma over mu*: a large mu* means a large effect; a large sigma / mu* means a nonlinear effect or an interaction."""
     cells = {(line.estimate.parameter, line.estimate.measure): line.estimate for line in lines}
     names = study.sample.names
@@ -128,7 +125,7 @@ def plane(axes: Axes, study: SensitivityResult, quantity: Quantity, lines: Seque
     axes.set_title(title(study, quantity, lines), loc="left", fontsize=10.5)
 
 
-def scatter(figure: Figure, study: SensitivityResult, down: int, across: int) -> None:
+def scatter(figure: Figure, study: Sensitivity, down: int, across: int) -> None:
     """Draw the observable over each parameter at evenly chosen points of the used groups, coloured by regime."""
     sample = study.sample
     panels = figure.subplots(down, across, squeeze=False).reshape(len(study.quantities), -1)
@@ -174,7 +171,7 @@ def positions(axis: Any, u: np.ndarray) -> tuple[np.ndarray, list[str]]:
     return found + 0.5 * jitter, words if max(map(len, words)) < 12 else [str(place + 1) for place in range(len(words))]
 
 
-def paint(axes: Axes, study: SensitivityResult, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> None:
+def paint(axes: Axes, study: Sensitivity, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> None:
     """Draw points, coloured by regime if the model has regimes."""
     sample = study.sample
     size = 9.0 if len(x) < 500 else 4.0
@@ -189,7 +186,7 @@ def paint(axes: Axes, study: SensitivityResult, x: np.ndarray, y: np.ndarray, pl
             )
 
 
-def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -> None:
+def sizes(figure: Figure, study: Sensitivity, drawn: Sequence[Quantity]) -> None:
     """Draw estimates and intervals over the sample size: an index of every parameter on the left, mean and quantiles on the right."""
     own = {quantity.name: [line for line in study.lines[SIZES] if line.observable == quantity.name] for quantity in drawn}
     sides = [
@@ -214,7 +211,7 @@ def sizes(figure: Figure, study: SensitivityResult, drawn: Sequence[Quantity]) -
                 legend(axes, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, fontsize=9.5, ncols=5)
 
 
-def curves(axes: Axes, study: SensitivityResult, lines: Sequence[Line]) -> None:
+def curves(axes: Axes, study: Sensitivity, lines: Sequence[Line]) -> None:
     """Draw one curve with a band for each parameter and measure."""
     for place, (name, measure) in enumerate(dict.fromkeys((line.estimate.parameter, line.estimate.measure) for line in lines)):
         own = [line for line in lines if (line.estimate.parameter, line.estimate.measure) == (name, measure)]

@@ -1,16 +1,16 @@
-"""The signals of a run: spectra, cycles, crossings and impacts of single rows, or their quantiles over draws and others."""
+"""Reading the signals of a run: of single rows, or their quantiles over draws and others."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analyses.signals.result import SHARES, Signal, SignalCurve, Signals
 from tribosweep.sweep.analysis.fixed_values import value_in_words
 from tribosweep.sweep.analysis.group_statistics import group
 from tribosweep.sweep.analysis.run_rows import as_text, have_results, slice_at, varying_of
@@ -21,97 +21,12 @@ from tribosweep.sweep.execution.parquet import ENTRIES, ENTRIES_UNIT, ENTRIES_VA
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
-
-SHARES = (0.16, 0.5, 0.84)
-FREQUENCY, LEVEL = "frequency", "level"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SignalCurve:
-    """A signal of one row, or of several that differ in what is random.
-
-    Attributes:
-        label: what tells it from other curves; empty if there is one. rows: number of rows with results.
-        quantiles: (3, L) quantiles SHARES over the rows; of one row three times its values. NaN without rows.
-    """
-
-    label: str
-    rows: int
-    quantiles: np.ndarray
-
-    @property
-    def median(self) -> np.ndarray:
-        """(L,) medians, or the values of a single row."""
-        return np.asarray(self.quantiles[1])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Signal:
-    """A column of signals.
-
-    Attributes:
-        name, unit, description: of the column.
-        along: what its entries belong to, "frequency", "range", "level", "largest force" or "duration"; empty of a single number.
-        along_unit: its unit. entries: (L,) frequencies, levels, or lower edges of classes; one NaN of a single number.
-    """
-
-    name: str
-    unit: str
-    description: str
-    along: str
-    along_unit: str
-    entries: np.ndarray
-    curves: tuple[SignalCurve, ...]
-
-    @property
-    def counts(self) -> bool:
-        """Whether its entries are counts of classes."""
-        return self.along not in ("", FREQUENCY, LEVEL)
-
-    def total(self, curve: SignalCurve) -> float:
-        """The root of the area of a power spectral density, the sum of counts, or a single number; NaN of anything else."""
-        values = curve.median
-        if self.along == FREQUENCY:
-            power = "psd_" in self.name and "cross_psd_" not in self.name
-            return float(np.sqrt(np.sum(values) * self.entries[1])) if power else np.nan
-        return float(np.sum(values)) if self.along != LEVEL else np.nan
-
-    def largest(self, curve: SignalCurve) -> tuple[float, float]:
-        """The entry that is largest in size, and what it belongs to; NaN of a single number and without rows."""
-        if not self.along or not np.isfinite(curve.median).any():
-            return np.nan, np.nan
-        place = int(np.nanargmax(np.abs(curve.median)))
-        return float(curve.median[place]), float(self.entries[place])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunSignals:
-    """Signals of a run. over: the parameters whose values are random; held: parameter -> value that defines the slice."""
-
-    study: str
-    signals: tuple[Signal, ...]
-    over: tuple[str, ...]
-    held: dict[str, Any]
-
-    def table(self) -> pd.DataFrame:
-        """One row for each column, curve and entry: signal, unit, curve, rows, along, along_unit, entry, median, q16 and q84."""
-        import pandas as pd
-
-        parts = []
-        for signal in self.signals:
-            for curve in signal.curves:
-                low, median, high = curve.quantiles
-                about = {"signal": signal.name, "unit": signal.unit, "curve": curve.label, "rows": curve.rows, "along": signal.along}
-                numbers = {"entry": signal.entries, "median": median, "q16": low, "q84": high}
-                parts.append(pd.DataFrame({**about, "along_unit": signal.along_unit, **numbers}))
-        return pd.concat(parts, ignore_index=True)
 
 
 def read_signals(
     path: Path, columns: Sequence[str] = (), points: Sequence[int] = (), over: Sequence[str] = (), at: Sequence[str] = ()
-) -> RunSignals:
+) -> Signals:
     """Read signals of a run, complete or not.
 
     Args:
@@ -126,7 +41,7 @@ def read_signals(
     if not state["rows"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet")])
     dataset, problems = Dataset(path), list[Problem]()
-    fields = signals_of(dataset)
+    fields = dataset.signals
     if not fields:
         raise ConfigError(str(path), [Problem("output.signals", "is missing in its study: the run has no signals")])
     problems += [
@@ -156,19 +71,13 @@ def read_signals(
         field, values = fields[name], values_of(table.column(name))
         curves = tuple(curve_of(label, values[(of == number) & good]) for number, label in enumerate(labels))
         found.append(signal_of(field, curves))
-    return RunSignals(state["study"], tuple(found), tuple(random), held)
+    return Signals(state["study"], tuple(found), tuple(random), held)
 
 
 def in_words(column: pa.ChunkedArray, row: int) -> str:
     """A cell of a column of parameters in readable form."""
     value = column[row].as_py()
     return value_in_words(value) if isinstance(value, float) else str(as_text(column)[row].as_py())
-
-
-def signals_of(dataset: Dataset) -> dict[str, pa.Field]:
-    """The fields of the signals of a run, by name."""
-    schema = next((table.schema for table in dataset.shards()), ())
-    return {field.name: field for field in schema if ENTRIES.encode() in (field.metadata or {})}
 
 
 def of_points(table: pa.Table, points: Sequence[int], over: Sequence[str], at: Sequence[str], problems: list[Problem]) -> pa.Table:
