@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
+    from tribosweep.sweep.analyses.bifurcation.result import Bifurcation
+    from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
@@ -262,3 +264,33 @@ class Analyses:
             ConfigError: a name or number is wrong, or the study asks for no signals.
         """
         return cast("Signals", self.analyse("signals", columns=columns, points=points, over=over, at=at))
+
+    def bifurcation(self, *, x: str | None = None, y: str = "poincare_x") -> Bifurcation:
+        """Draw the Poincare points of a run's steady motions over the parameter that it varies.
+
+        As `tribosweep bifurcation` does.
+
+        Args:
+            x: parameter on the x axis; default the one that the run varies besides x0 and v0.
+            y: poincare_x, poincare_v, or another observable that is a number.
+
+        Returns:
+            The points, with the periods of their motions.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the run has no steady window, or other parameters vary.
+        """
+        return cast("Bifurcation", self.analyse("bifurcation", x=x, y=y))
+
+    def convergence_curves(self) -> ConvergenceCurves:
+        """Draw how the points of a convergence study approach exact and their own limit.
+
+        As `tribosweep convergence` does.
+
+        Returns:
+            The relative differences of the observable at each step or tolerance.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design of the run is no convergence study, or no difference is above 0.
+        """
+        return cast("ConvergenceCurves", self.analyse("convergence"))
