@@ -68,15 +68,10 @@ def answer(
     analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
-    from tribosweep.sweep.results.picture import SUFFIXES
-
     if out is None and analysis.file and not as_json:
         out = directory / analysis.file
-    drawn = out is not None and out.suffix.lower() in SUFFIXES
-    if out is not None:
-        if not drawn and out.suffix not in FORMATS:
-            raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
-    elif values.get("picture") is not None:
+    drawn = is_picture(out)
+    if out is None and values.get("picture") is not None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
     if analysis.check:
@@ -98,6 +93,15 @@ def answer(
     say_notes(found.notes, [*files, None if alone else out])
     if found.has_failures:
         raise typer.Exit(FAILED_ROWS)
+
+
+def is_picture(out: Path | None) -> bool:
+    """Whether a file that may be asked for is a picture; ConfigError if it is no table either."""
+    from tribosweep.sweep.results.picture import SUFFIXES
+
+    if out is not None and out.suffix.lower() not in SUFFIXES and out.suffix not in FORMATS:
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
+    return out is not None and out.suffix.lower() in SUFFIXES
 
 
 def run_first(analysis: Analysis[Any], target: Path, request: Request, settings: Sequence[str]) -> Path:
