@@ -19,6 +19,8 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
     "tribosweep.sweep.analyses.signals",
+    "tribosweep.sweep.analyses.bifurcation",
+    "tribosweep.sweep.analyses.convergence",
 )
 
 

@@ -36,6 +36,10 @@ class Analyses:
 
         def analyse(self, name: str, **asked: Any) -> Result:
             """Carry out an analysis by its name; see `Run.analyse`."""
+
+    def _analyse(self, name: str, given: dict[str, Any]) -> Any:
+        """Carry out an analysis with the local variables of its method, which are its arguments."""
+        return self.analyse(name, **{{argument: value for argument, value in given.items() if argument != "self"}})
 '''
 FIRST = ("observables", "columns")  # arguments that may be given without their name, besides those that must be given
 HOLD, HELD = "Hold ", "parameter -> value of those that are held; the nearest one of the run counts."
@@ -56,16 +60,15 @@ def method(analysis: Analysis[Any]) -> str:
     first |= {name: others.pop(name) for name in FIRST if name in others}
     signature = ", ".join(["self", *first.values(), *(["*"] if others else []), *others.values()])
     result = analysis.result[1]
-    given = "".join(f", {name}={name}" for name in fields)
     lines = [
         f"    def {analysis.called}({signature}) -> {result}:",
         f'        """{analysis.about}',
         "",
         f"        As `tribosweep {analysis.name}` does.",
         "",
-        "        Args:",
+        *(["        Args:"] if fields else []),
         *(wrapped(f"{name}: {meaning(of)}", 12, 16) for name, of in fields.items()),
-        "",
+        *([""] if fields else []),
         "        Returns:",
         wrapped(analysis.returns, 12, 12),
         "",
@@ -74,7 +77,7 @@ def method(analysis: Analysis[Any]) -> str:
     ]
     if analysis.python:
         lines += ["", "        Examples:", *(f"            {line}" for line in analysis.python)]
-    lines += ['        """', f'        return cast("{result}", self.analyse("{analysis.name}"{given}))', ""]
+    lines += ['        """', f'        return cast("{result}", self._analyse("{analysis.name}", locals()))', ""]
     return "\n".join(lines)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
+    from tribosweep.sweep.analyses.bifurcation.result import Bifurcation
+    from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
@@ -24,6 +26,10 @@ class Analyses:
 
         def analyse(self, name: str, **asked: Any) -> Result:
             """Carry out an analysis by its name; see `Run.analyse`."""
+
+    def _analyse(self, name: str, given: dict[str, Any]) -> Any:
+        """Carry out an analysis with the local variables of its method, which are its arguments."""
+        return self.analyse(name, **{argument: value for argument, value in given.items() if argument != "self"})
 
     def correlation(
         self,
@@ -56,10 +62,7 @@ class Analyses:
             >>> found.of("mu", "wear_power")
             >>> found.plot("ranks.png")
         """
-        return cast(
-            "Correlation",
-            self.analyse("correlation", observables=observables, at=at, confidence=confidence, resamples=resamples, seed=seed),
-        )
+        return cast("Correlation", self._analyse("correlation", locals()))
 
     def fragility(
         self,
@@ -107,23 +110,7 @@ class Analyses:
             >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
             >>> found.plot("fragility.png")
         """
-        return cast(
-            "Fragility",
-            self.analyse(
-                "fragility",
-                event=event,
-                intensity=intensity,
-                over=over,
-                by=by,
-                at=at,
-                method=method,
-                interval=interval,
-                capacity_beta=capacity_beta,
-                confidence=confidence,
-                resamples=resamples,
-                seed=seed,
-            ),
-        )
+        return cast("Fragility", self._analyse("fragility", locals()))
 
     def rare_event(self, *, confidence: float = 0.95) -> RareEvent:
         """Estimate the probability of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
@@ -147,7 +134,7 @@ class Analyses:
             >>> found.probability, found.interval
             >>> found.plot("rare.png")
         """
-        return cast("RareEvent", self.analyse("rare", confidence=confidence))
+        return cast("RareEvent", self._analyse("rare", locals()))
 
     def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 0.001) -> Basins:
         """Tell which steady motion each start (x0, v0) of a run leads to, and which motions coexist at each point of a sweep.
@@ -171,7 +158,7 @@ class Analyses:
             >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
             >>> found.plot("basins.png")
         """
-        return cast("Basins", self.analyse("basins", at=at, tolerance=tolerance))
+        return cast("Basins", self._analyse("basins", locals()))
 
     def sensitivity(
         self,
@@ -218,24 +205,7 @@ class Analyses:
             >>> found.to_pandas("indices")[["parameter", "measure", "value", "low", "high"]]
             >>> found.plot("bars.png")
         """
-        return cast(
-            "Sensitivity",
-            self.analyse(
-                "sensitivity",
-                observables=observables,
-                regime=regime,
-                exceeds=exceeds,
-                chances=chances,
-                quantiles=quantiles,
-                derivatives=derivatives,
-                at=at,
-                confidence=confidence,
-                resamples=resamples,
-                seed=seed,
-                sizes=sizes,
-                picture=picture,
-            ),
-        )
+        return cast("Sensitivity", self._analyse("sensitivity", locals()))
 
     def signals(
         self,
@@ -261,4 +231,34 @@ class Analyses:
         Raises:
             ConfigError: a name or number is wrong, or the study asks for no signals.
         """
-        return cast("Signals", self.analyse("signals", columns=columns, points=points, over=over, at=at))
+        return cast("Signals", self._analyse("signals", locals()))
+
+    def bifurcation(self, *, x: str | None = None, y: str = "poincare_x") -> Bifurcation:
+        """Draw the Poincare points of a run's steady motions over the parameter that it varies.
+
+        As `tribosweep bifurcation` does.
+
+        Args:
+            x: parameter on the x axis; default the one that the run varies besides x0 and v0.
+            y: poincare_x, poincare_v, or another observable that is a number.
+
+        Returns:
+            The points, with the periods of their motions.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the run has no steady window, or other parameters vary.
+        """
+        return cast("Bifurcation", self._analyse("bifurcation", locals()))
+
+    def convergence_curves(self) -> ConvergenceCurves:
+        """Draw how the points of a convergence study approach exact and their own limit.
+
+        As `tribosweep convergence` does.
+
+        Returns:
+            The relative differences of the observable at each step or tolerance.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design of the run is no convergence study, or no difference is above 0.
+        """
+        return cast("ConvergenceCurves", self._analyse("convergence", locals()))

@@ -24,7 +24,7 @@ from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
-Out = Annotated[Path | None, typer.Option(help="File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf.")]
+OUT = "File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
@@ -38,7 +38,8 @@ def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
     for name, of in analysis.request.model_fields.items():
         default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
-    parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Out))
+    where = f"{OUT}; default DIRECTORY/{analysis.file}." if analysis.file else f"{OUT}."
+    parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Annotated[Path | None, typer.Option(help=where)]))
     if analysis.check:
         parameters.append(inspect.Parameter("settings", keyword, default=None, annotation=Settings))
     parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=AsJson))
@@ -67,13 +68,10 @@ def answer(
     analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
-    from tribosweep.sweep.results.picture import SUFFIXES
-
-    drawn = out is not None and out.suffix.lower() in SUFFIXES
-    if out is not None:
-        if not drawn and out.suffix not in FORMATS:
-            raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
-    elif values.get("picture") is not None:
+    if out is None and analysis.file and not as_json:
+        out = directory / analysis.file
+    drawn = is_picture(out)
+    if out is None and values.get("picture") is not None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
     if analysis.check:
@@ -95,6 +93,15 @@ def answer(
     say_notes(found.notes, [*files, None if alone else out])
     if found.has_failures:
         raise typer.Exit(FAILED_ROWS)
+
+
+def is_picture(out: Path | None) -> bool:
+    """Whether a file that may be asked for is a picture; ConfigError if it is no table either."""
+    from tribosweep.sweep.results.picture import SUFFIXES
+
+    if out is not None and out.suffix.lower() not in SUFFIXES and out.suffix not in FORMATS:
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
+    return out is not None and out.suffix.lower() in SUFFIXES
 
 
 def run_first(analysis: Analysis[Any], target: Path, request: Request, settings: Sequence[str]) -> Path:

@@ -46,8 +46,6 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
         "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
         "spectrum runs/quake --point 0",
     )),
-    "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
-    "convergence": (LOOK, ("convergence runs/convergence",)),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),

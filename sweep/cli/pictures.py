@@ -1,4 +1,4 @@
-"""`tribosweep map`, `report`, `bifurcation` and `convergence`: pictures of a run."""
+"""`tribosweep map` and `report`: pictures of a run."""
 
 from __future__ import annotations
 
@@ -166,39 +166,3 @@ def write_report(
         say(note)
     say(f"{counted(found.facts['count'], 'point')}, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
     emit(str(file))
-
-
-def draw_bifurcation(
-    directory: RunFolder,
-    x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the one that the run varies besides x0 and v0.")] = None,
-    y: Annotated[str, typer.Option(help="poincare_x, poincare_v, or another observable that is a number.")] = "poincare_x",
-    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/bifurcation.png.")] = None,
-) -> None:
-    """Draw the Poincare points of a run's steady motions over the parameter that it varies."""
-    from tribosweep.sweep.analysis.bifurcation import read_bifurcation
-    from tribosweep.sweep.plots.bifurcation import draw
-
-    drawn = read_bifurcation(directory, x, y)
-    picture = out if out is not None else directory / "bifurcation.png"
-    draw(drawn, picture)
-    if drawn.rows < drawn.points:
-        say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
-    if drawn.failed:
-        say(f"{drawn.failed:,} of {drawn.rows:,} rows failed and are not drawn; their column `status` says why.")
-    emit(str(picture))
-
-
-def draw_convergence(
-    directory: RunFolder,
-    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/convergence.png.")] = None,
-) -> None:
-    """Draw how the points of a convergence study approach exact and their own limit."""
-    from tribosweep.sweep.analysis.convergence_curves import read_curves
-    from tribosweep.sweep.plots.convergence import draw
-
-    drawn = read_curves(directory)
-    picture = out if out is not None else directory / "convergence.png"
-    draw(drawn, picture)
-    for sentence in drawn.notes:
-        say(sentence)
-    emit(str(picture))

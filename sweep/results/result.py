@@ -29,7 +29,7 @@ class Result:
     """
 
     __slots__ = ()
-    folder: ClassVar[str]  # of a run's directory, where its tables are written; empty: they are not
+    folder: ClassVar[str] = ""  # of a run's directory, where its tables are written; empty: they are not
     shown: ClassVar[int] = 1  # how many of its tables, the first ones, a notebook shows
     longest: ClassVar[int | None] = None  # how many rows of each; None: all
     optional: ClassVar[bool] = False  # whether tables without rows are left out of both
@@ -62,7 +62,7 @@ class Result:
 
     def facts(self) -> dict[str, Any] | pd.DataFrame:
         """What `--json` prints of it, besides the directory, the notes and the files; of a data frame nothing besides."""
-        raise NotImplementedError
+        return {name: table.to_pylist() for name, table in self.tables().items()}
 
     def printed(self) -> Iterator[PrintedTable | str]:
         """What the command prints: tables and lines."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,8 +100,6 @@ class RareEvent(Result):
         """What the curve is over: the observable, its difference from the parameter that is the limit, or the margin of a joined event."""
         single = self.design.single
         return self.observable.name if single is None or isinstance(single.limit, float) else f"{self.observable.name} - {single.limit}"
-
-    folder: ClassVar[str] = ""  # its table, the levels, is written with the run
 
     @property
     def probability(self) -> float:

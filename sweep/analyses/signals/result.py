@@ -95,7 +95,6 @@ class Signals(Result):
     held: dict[str, Any]
     notes: list[str] = field(default_factory=list)
 
-    folder: ClassVar[str] = ""
     longest: ClassVar[int | None] = 30
 
     def line(self) -> str:

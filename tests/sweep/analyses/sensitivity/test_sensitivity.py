@@ -309,6 +309,21 @@ def test_the_command_runs_a_study_and_says_what_it_finds(ishigami: FakeIshigami,
     assert "already complete" in capsys.readouterr().err
 
 
+def test_tables_of_sizes_are_written_with_their_picture_or_alone_and_removed_if_nobody_asks(
+    ishigami: FakeIshigami, tmp_path: Path, capsys: Captured
+) -> None:
+    path = tmp_path / "ishigami.toml"
+    path.write_text(load(document("halton", 256)).to_toml())
+    file, found = Path("runs/ishigami/sensitivity/sizes.parquet"), []
+    for options in (["--sizes", "--out", "first.csv"], [], ["--picture", "sizes", "--out", "sizes.png"]):
+        assert main(["sensitivity", str(path), *options]) == 0
+        found.append(pq.read_table(file).to_pylist() if file.exists() else None)
+    assert found[0] == found[2]
+    assert found[1] is None
+    assert Path("first.csv").read_text().startswith("observable,method,groups,measure,parameter,other,value,low,high\nwear_power,RBD-FAST,")
+    assert "Written: first.csv" in capsys.readouterr().err
+
+
 def test_failed_rows_are_told_by_the_exit_status(ishigami: FakeIshigami, tmp_path: Path, capsys: Captured) -> None:
     ishigami.fails_above = 2.5
     path = tmp_path / "ishigami.toml"

@@ -1,15 +1,15 @@
-"""The curves of a convergence study: differences from the exact result and from the limit, over the step or the tolerance."""
+"""Reading the curves of a convergence study."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.kernels.models.quantity import by_name
+from tribosweep.sweep.analyses.convergence.result import ConvergenceCurve, ConvergenceCurves
 from tribosweep.sweep.analysis.run_state import study_table, varies
 from tribosweep.sweep.design.axis import SCHEME
 from tribosweep.sweep.design.refinement import divisor_of, refined_by
@@ -24,47 +24,6 @@ from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
 
 MOST = 8  # largest number of curves that can be told apart
-
-
-@dataclass(frozen=True, slots=True)
-class ConvergenceCurve:
-    """The differences of one point of a study.
-
-    Attributes:
-        name: its name in the legend.
-        refined: the quantity that is refined: a step or the tolerance.
-        places: (levels,) values of `refined`, in its unit.
-        from_exact: (levels,) relative differences from the exact result; NaN if there is none.
-        from_limit: (levels,) relative differences from the extrapolated result, or from the finest result if there is no extrapolation.
-    """
-
-    name: str
-    refined: Quantity
-    places: np.ndarray
-    from_exact: np.ndarray
-    from_limit: np.ndarray
-
-    @property
-    def visible(self) -> bool:
-        """Whether any of its differences can be shown on a logarithmic axis."""
-        return bool((self.from_exact > 0.0).any() or (self.from_limit > 0.0).any())
-
-
-@dataclass(frozen=True, slots=True)
-class ConvergenceCurves:
-    """The curves of one convergence picture.
-
-    Attributes:
-        title: title of the picture.
-        observable: the observable whose differences are drawn.
-        curves: the points that are drawn.
-        notes: sentences that say what is not drawn.
-    """
-
-    title: str
-    observable: Quantity
-    curves: tuple[ConvergenceCurve, ...]
-    notes: tuple[str, ...]
 
 
 def read_curves(path: Path) -> ConvergenceCurves:
@@ -110,7 +69,7 @@ def read_curves(path: Path) -> ConvergenceCurves:
         notes.append(f"{len(drawn)} of {len(visible):,} curves are drawn, spread evenly over the points.")
     observable = by_name(config.model.observables)[design.observable]
     count = f"{len(drawn)} of {design.count:,} points" if len(drawn) < design.count else f"{design.count:,} points"
-    return ConvergenceCurves(f"{config.name}: {count}", observable, tuple(drawn), tuple(notes))
+    return ConvergenceCurves(f"{config.name}: {count}", observable, tuple(drawn), notes)
 
 
 def describe(config: Config, name: str, value: Any) -> str:

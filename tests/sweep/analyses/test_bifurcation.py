@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -17,11 +19,12 @@ from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels.models import STOP
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.kernels.reference.closed_forms import damped_impact
-from tribosweep.sweep import ConfigError, run
-from tribosweep.sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations, read_bifurcation
+from tribosweep.sweep import ConfigError, open_run, run
+from tribosweep.sweep.analyses.bifurcation.figure import MARKERS, fill, kinds_of, style_of
+from tribosweep.sweep.analyses.bifurcation.read import known_bifurcations, read_bifurcation
+from tribosweep.sweep.analyses.bifurcation.result import APERIODIC, Bifurcation
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.execution.parquet import schema
-from tribosweep.sweep.plots.bifurcation import MARKERS, fill, kinds_of, style_of
 from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
@@ -64,6 +67,21 @@ def test_points_are_gathered_over_the_parameter_that_varies(fake: FakeKernels, t
     assert drawn.periods.tolist() == [4.0] * 4 + [8.0] * 4
     assert read_bifurcation(directory, x="a0", y="wear_power").y_values.tolist() == [4.0, 4.0, 8.0, 8.0]
     assert fake.calls == [4]
+
+
+def test_python_json_and_a_file_have_the_same_points(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:
+    directory = steady(tmp_path / "a", {"a0": [4.0, 8.0]}, parameters={"mu": 0.0})
+    frame = open_run(directory).bifurcation(y="poincare_v").to_pandas()
+    assert frame.attrs["units"] == {"a0": "m/s^2", "poincare_v": "m/s"}
+    assert frame.to_numpy().tolist() == [[4.0, 4.0, 4.0], [4.0, 5.0, 4.0], [8.0, 8.0, 8.0], [8.0, 9.0, 8.0]]
+    asked = ["bifurcation", str(directory), "--y", "poincare_v"]
+    assert main([*asked, "--json"]) == main([*asked, "--out", str(tmp_path / "points.csv")]) == 0
+    printed, _, last = capsys.readouterr().out.rpartition("}\n")
+    assert json.loads(printed + "}")["points"] == frame.to_dict("records")
+    assert last == f"{tmp_path / 'points.csv'}\n"
+    assert pd.read_csv(tmp_path / "points.csv").equals(frame)
+    assert not (directory / "bifurcation.png").exists()
+    assert fake.calls == [2]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis.convergence_curves import ConvergenceCurves
+from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
 from tribosweep.sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
 from tribosweep.sweep.results.picture import INK, Picture, plain, save
 

@@ -1,18 +1,17 @@
-"""The data of a bifurcation diagram: Poincare points of the steady motions of a run over one parameter."""
+"""Gathering the points of a bifurcation diagram from the rows of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.kernels.models.schemes import STEADY
+from tribosweep.sweep.analyses.bifurcation.result import APERIODIC, Bifurcation
 from tribosweep.sweep.analysis.run_rows import KINDS, fixed_parameters, have_results, varies
 from tribosweep.sweep.analysis.run_state import model_of, state_of
 from tribosweep.sweep.execution.dataset import Dataset
@@ -20,32 +19,6 @@ from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 STARTS = ("x0", "v0")  # several starts show steady motions that coexist
-APERIODIC = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Bifurcation:
-    """The points of a bifurcation diagram.
-
-    Attributes:
-        study: name of the study. model: the simulated model.
-        x: the parameter. y: the observable.
-        x_values, y_values: (n,) coordinates of the drawn points, in their units. periods: (n,) periods of their motions, or APERIODIC.
-        fixed: parameter -> value, for the parameters that the study sets for all rows.
-        failed: number of failed rows. rows: number of rows in the run. points: number of points of the study.
-    """
-
-    study: str
-    model: Model
-    x: Quantity
-    y: Quantity
-    x_values: np.ndarray
-    y_values: np.ndarray
-    periods: np.ndarray
-    fixed: dict[str, Any]
-    failed: int
-    rows: int
-    points: int
 
 
 def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") -> Bifurcation:
@@ -93,9 +66,13 @@ def read_bifurcation(path: Path, x: str | None = None, y: str = "poincare_x") ->
     if not seen.any():
         raise ConfigError(str(path), [Problem("--y", f"{drawn.name} has no value in any row; the column `status` says why")])
     periods = table.column("period").fill_null(APERIODIC).to_numpy()
+    failed = int(np.count_nonzero(~good))
+    notes = [f"The run is not complete: {table.num_rows:,} of {state['points']:,} points are drawn."] * (table.num_rows < state["points"])
+    notes += [f"{failed:,} of {table.num_rows:,} rows failed and are not drawn; their column `status` says why."] * (failed > 0)
     return Bifurcation(
         study=state["study"], model=model, x=axis, y=drawn, x_values=table.column(axis.name).to_numpy()[at[seen]], y_values=values[seen],
-        periods=periods[at[seen]], fixed=fixed, failed=int(np.count_nonzero(~good)), rows=table.num_rows, points=state["points"],
+        periods=periods[at[seen]], fixed=fixed, failed=failed, rows=table.num_rows, points=state["points"],
+        notes=notes,
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis.bifurcation import APERIODIC, Bifurcation, known_bifurcations
+from tribosweep.sweep.analyses.bifurcation.read import known_bifurcations
+from tribosweep.sweep.analyses.bifurcation.result import APERIODIC, Bifurcation
 from tribosweep.sweep.analysis.fixed_values import fixed_in_words
 from tribosweep.sweep.analysis.run_rows import is_logarithmic
 from tribosweep.sweep.io.text import counted
