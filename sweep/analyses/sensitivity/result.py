@@ -61,7 +61,7 @@ class Sensitivity(Result):
         sample: the rows. request: what was asked.
         quantities: the observables. events: those whose probabilities were asked for.
         kept: observable -> the groups that were used for it.
-        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Chances of events are among those of UNCERTAINTY.
+        lines: INDICES, UNCERTAINTY, DERIVATIVES, SIZES -> their lines. Probabilities of events are among those of UNCERTAINTY.
         without: event -> number of rows that count for its probability although one of its observables has no value there.
         notes: sentences for the reader.
     """
