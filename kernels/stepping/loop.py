@@ -529,6 +529,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
     sums = _from_the_start(setup, run, trial, sums, later, h)
+    sums = sums._replace(friction=_slid_from_later(setup, run, sums.friction, against, part, later))
     trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, swings))
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
@@ -559,15 +560,9 @@ def _from_the_start(setup: StepSetup, run: StepRun, trial: Trial, sums: StepSums
 
     What walls and links do has that derivative by the part of the step that lies in the window.
     """
-    first = window_bounds.part_of(late, h)
-
-    def less(old: Any, new: Any, names: tuple[str, ...]) -> Any:
-        both = ((name, getattr(old, name), getattr(new, name)) for name in names)
-        return new._replace(**{name: window_bounds.without(was, now, first) for name, was, now in both if now is not None})
-
-    was, watched = run.sums, sums.watched
+    first, was, watched = window_bounds.part_of(late, h), run.sums, sums.watched
     if watched is not None and was.watched is not None:
-        watched = less(was.watched, watched, ("worn",))
+        watched = _less(was.watched, watched, ("worn",), first)
         if watched.statistics is not None:
             values, then = (observe_statistics.values_at(setup.body, state) for state in (run.state, trial.state))
             then = then.at[0].set(values[0] + h * run.state.v)
@@ -578,7 +573,22 @@ def _from_the_start(setup: StepSetup, run: StepRun, trial: Trial, sums: StepSums
             watched = watched._replace(
                 statistics=jax.tree.map(lambda value, moved: with_tangent_of(moved, value), watched.statistics, seen)
             )
-    return sums._replace(friction=less(was.friction, sums.friction, two_level_sums.FRICTION), watched=watched)
+    return sums._replace(watched=watched)
+
+
+def _slid_from_later(
+    setup: StepSetup, run: StepRun, sums: observe_friction.Tally, step: SupportStep, part: observe_friction.SlipPart, late: Array
+) -> observe_friction.Tally:  # fmt: skip
+    """The sums of friction after a first step in a window that begins `late` [s] after it; where slip in it is not known by its mean."""
+    if part.within is None or (part.rubbed is not None and part.rubbed.always is not None):
+        return cast("observe_friction.Tally", _less(run.sums.friction, sums, two_level_sums.FRICTION, window_bounds.part_of(late, step.h)))
+    return observe_friction.from_later(sums, setup.body.friction, step, part.within, run.state.v, late)
+
+
+def _less(old: Any, new: Any, names: tuple[str, ...], part: Array) -> Any:
+    """The sums of these names after a first step, without what they gain at a `part` of it (`window_bounds.without`)."""
+    both = ((name, getattr(old, name), getattr(new, name)) for name in names)
+    return new._replace(**{name: window_bounds.without(was, now, part) for name, was, now in both if now is not None})
 
 
 def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Polynomial | None:

@@ -17,7 +17,7 @@ from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import moved_with
 from tribosweep.kernels.observables import regime, rubbing, slip
-from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping import dense_output, window_bounds
 from tribosweep.kernels.stepping.dense_output import Polynomial
 
 BASE = 256.0  # three counts below BASE fit in one whole number of 24 bits, which float32 holds exactly
@@ -47,7 +47,7 @@ class SlipPart(NamedTuple):
         duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
         within: what slips in it, where that is known better than for the step as a whole; else None.
         late: where slip begins and ends within it (see `FrictionLaw.late`).
-        bounds: where the window begins and ends in it; None where `within` knows.
+        bounds: where the window begins and ends in it; not read where there is `within`, which has it in `top_speed`.
     """
 
     duration: Array
@@ -76,11 +76,13 @@ class SlipWithin(NamedTuple):
 
     Attributes:
         share: the fraction of the step that slips. distance: slipped then [m]. top_speed: largest speed in it [m/s].
+        at_once: whether it slips from its start on.
     """
 
     share: Array
     distance: Array
     top_speed: Array
+    at_once: Array
 
 
 class Few(NamedTuple):
@@ -174,13 +176,35 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
     share = jnp.where(now | was, last - first, zero) + jnp.where(again, stops, zero)
     distance = jnp.abs(course.at(last) - course.at(first)) + jnp.where(again, jnp.abs(course.at(stops)), zero)
     slowest, fastest = speed.extremes(begin)
-    within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)))
+    within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)), was | (now & ~goes_on & (begins <= 0.0)))
     if whole is None or whole.always is not None:
         return whole, within
     rubbed, earlier = law.rubs_between(step, first, last), law.rubs_between(step, zero, jnp.where(again, stops, zero))
     if rubbed is None or earlier is None:
         return None, within
     return rubbed._replace(wear=_both(rubbed.wear, earlier.wear), friction=_both(rubbed.friction, earlier.friction)), within
+
+
+def from_later(sums: Tally, law: FrictionLaw, step: SupportStep, slips: SlipWithin, v: Array, late: Array) -> Tally:
+    """The sums after a first step in a window that begins `late` after it, 0 [s] with a derivative: without what is at once then.
+
+    `v`: velocity at the start of the step [m/s]. For laws whose contact slips or does not (`Rubbed.always`).
+    """
+    begin = window_bounds.part_of(late, step.h)
+    late = late.astype(v.dtype)
+    lost = law.rubs_between(step, jnp.zeros_like(begin), begin)
+    rests = ~slips.at_once if sums.wear is None else ~slips.at_once & ~step.before.is_away
+
+    def less(total: Array | None, work: Array | None) -> Array | None:
+        return None if total is None or work is None else moved_with(total, jnp.where(slips.at_once, -work, 0.0))
+
+    return sums._replace(
+        distance=moved_with(sums.distance, jnp.where(slips.at_once, -jnp.abs(step.v0), 0.0) * late),
+        drift=moved_with(sums.drift, -v * late),
+        stuck_time=moved_with(sums.stuck_time, jnp.where(rests, -late, 0.0)),
+        wear=less(sums.wear, None if lost is None else lost.wear),
+        friction=less(sums.friction, None if lost is None else lost.friction),
+    )
 
 
 def _both(one: Array | None, other: Array | None) -> Array | None:
