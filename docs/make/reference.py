@@ -19,14 +19,16 @@ from tribosweep.sweep.cli.app import app
 from tribosweep.sweep.cli.shared import EXIT_STATUSES
 from tribosweep.sweep.cli.topics import Topic, rows_of
 from tribosweep.sweep.design.distributions import DISTRIBUTIONS, LAWS
-from tribosweep.sweep.study import branches, calibration, grammar, optimise, schema
+from tribosweep.sweep.study import branches, calibration, optimise, schema
 from tribosweep.sweep.study import combinations as combined
 from tribosweep.sweep.study.capabilities import USES
+from tribosweep.sweep.study.grammar import keys_of
+from tribosweep.sweep.study.value_types import TableSchema
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.verification import Verdict
 
-SECTIONS: dict[str, type[grammar.TableSchema]] = {
+SECTIONS: dict[str, type[TableSchema]] = {
     "study": schema.Study,
     "time": schema.Time,
     "sweep": schema.Sweep,
@@ -122,7 +124,7 @@ def type_of(annotation: Any) -> str:
     if get_origin(annotation) in (Union, UnionType):
         return " or ".join(filter(None, (type_of(each) for each in get_args(annotation) if each is not type(None))))
     base = annotation.__origin__ if hasattr(annotation, "__metadata__") else get_origin(annotation) or annotation
-    return "table of keys" if isinstance(base, type) and issubclass(base, grammar.TableSchema) else TYPES.get(base, "")
+    return "table of keys" if isinstance(base, type) and issubclass(base, TableSchema) else TYPES.get(base, "")
 
 
 def grouped(rows: Sequence[dict[str, Any]], header: Sequence[str], cells: Sequence[str], name: str) -> str:
@@ -258,11 +260,11 @@ def branches_page() -> str:
     return "\n".join([text, *tables_of(branches.TABLES)])
 
 
-def tables_of(sections: Mapping[str, type[grammar.TableSchema]]) -> list[str]:
+def tables_of(sections: Mapping[str, type[TableSchema]]) -> list[str]:
     """A heading and a table of keys for each section."""
     parts = []
     for section, shape in sections.items():
-        rows = [(anchored(key, f"{section}."), plain(meaning)) for key, meaning in grammar.keys_of(shape).items()]
+        rows = [(anchored(key, f"{section}."), plain(meaning)) for key, meaning in keys_of(shape).items()]
         parts.append(f"## [{section}] {{ #{section} }}\n")
         parts.append(table(("key", "what it is"), rows))
     return parts

@@ -188,7 +188,7 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
 def from_later(sums: Tally, law: FrictionLaw, step: SupportStep, slips: SlipWithin, v: Array, late: Array) -> Tally:
     """The sums after a first step in a window that begins `late` after it, 0 [s] with a derivative: without what is at once then.
 
-    `v`: velocity at the start of the step [m/s]. For laws whose contact slips or does not (`Rubbed.always`).
+    `v`: velocity at the start of the step [m/s]. For laws whose contact slips or does not (`Sliding.always`).
     """
     begin = window_bounds.part_of(late, step.h)
     late = late.astype(v.dtype)

@@ -12,28 +12,20 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tribosweep.kernels.models.kwu_epri import KwuEpriLaw
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
-from tribosweep.kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
-from tribosweep.kernels.models.supports import LAWS, OBSTACLES
+from tribosweep.kernels.models.schemes import SCHEMES
 from tribosweep.sweep.cli.topics import default_of, listed_models
 from tribosweep.sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
-from tribosweep.sweep.design.designs import DESIGNS
 from tribosweep.sweep.design.distributions import DISTRIBUTIONS
-from tribosweep.sweep.excitation.envelope import SHAPES
 from tribosweep.sweep.io.units import in_unit
 from tribosweep.sweep.io.values import DEFAULT, written
 from tribosweep.sweep.study.branches import Branches
 from tribosweep.sweep.study.calibration import Calibrate
-from tribosweep.sweep.study.grammar import UNIT, bounded
 from tribosweep.sweep.study.optimise import Optimise
-from tribosweep.sweep.study.random_excitation import INTERPOLATIONS
-from tribosweep.sweep.study.response_spectra import ACROSS
-from tribosweep.sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
-from tribosweep.sweep.study.structures import KINDS
+from tribosweep.sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
+from tribosweep.sweep.study.schema_structure import OF_A_FILE, TABLE
+from tribosweep.sweep.study.value_types import TEXT, UNIT, Schema, bounded, either, list_of, one_of
 
-Schema = dict[str, Any]
 AFTER = r"(1/)?[^0-9.\s+-].*$"  # a unit
 WITH_UNIT = rf"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*{AFTER}"
 NAMED = r"\[[^\]]+\]"  # of a support, a load or a mode: its name in brackets
@@ -44,102 +36,13 @@ COMMON = (
     "m/s", "mm/s", "km/h", "m/s^2", "mm/s^2", "g", "N/m", "kN/m", "MN/m", "N/mm", "kN/mm", "N s/m", "N*s/m", "kN s/m", "N m", "m^2",
     "mm^2", "m^3", "mm^3", "1/s", "1/Pa", "V", "A", "K",
 )  # fmt: skip
-TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": WITH_UNIT}]}
-DIRECTION: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
-
-
-def list_of(items: Schema, least: int = 0) -> Schema:
-    """A list of at least so many items."""
-    return {"type": "array", "items": items} | ({"minItems": least} if least else {})
-
-
-def one_of(words: Iterable[str]) -> Schema:
-    """One of several words."""
-    return {"type": "string", "enum": list(words)}
-
-
-def either(*schemas: Schema) -> Schema:
-    """Any of several forms."""
-    return {"anyOf": list(schemas)}
 
 
 def table(properties: Mapping[str, Schema], descriptions: Mapping[str, str] | None = None, required: Iterable[str] = ()) -> Schema:
     """A table that has no other keys."""
     told = {key: {**each, **({"description": descriptions[key]} if descriptions else {})} for key, each in properties.items()}
     return {"type": "object", "properties": told, "additionalProperties": False, "required": list(required)}
-
-
-DIGESTS = either(TEXT, list_of(TEXT), {"type": "object"})
-EDGES = either(
-    list_of(NUMBER, 1),
-    table(
-        {"from": NUMBER, "to": NUMBER, "count": {"type": "integer"}, "spacing": one_of(("linear", "log"))}, required=("from", "to", "count")
-    ),
-)
-OF_CHANNELS: Schema = {"type": "object", "additionalProperties": EDGES}
-PAIRS = either(list_of(list_of(NUMBER)), TEXT)
-# keys whose type depends on more than a type of Python can say
-FORMS: dict[str, dict[str, Schema]] = {
-    "Study": {"model": {}, "scheme": one_of(SCHEMES), "precision": one_of((DOUBLE, SINGLE))},
-    "Time": {"window": either({"const": STEADY}, {**list_of(NUMBER, 2), "maxItems": 2}), "blocks": {"type": "integer", "minimum": 1}},
-    "Sweep": {
-        "design": one_of(DESIGNS),
-        "level": NUMBER,
-        "level_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
-        "width": {"type": "number", "exclusiveMinimum": 0},
-        "chance": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "seeds": list_of({**list_of(NUMBER, 2), "maxItems": 2}),
-        "correlations": list_of({**list_of(either(TEXT, {"type": "number"}), 3), "maxItems": 3}),
-        "axes": {},
-    },
-    "Random": {
-        "spectrum": PAIRS,
-        "interpolation": one_of(INTERPOLATIONS),
-        **{key: {**list_of(NUMBER, 2), "maxItems": 2} for key in ("band", "match")},
-        "response_spectrum": PAIRS,
-        "response_spectra": list_of(PAIRS, 1),
-        "against": one_of(ACROSS),
-        "envelope": table({"shape": one_of(SHAPES), "rise": NUMBER, "strong": NUMBER}, required=("rise", "strong")),
-        **dict.fromkeys(("rms", "duration", "interval", "damping", "tolerance"), NUMBER),
-        "correlation": either(list_of(list_of({"type": "number"})), {"type": "object"}),
-        "factors": list_of({"type": "number"}),
-        "taper": either(NUMBER, list_of(NUMBER)),
-    },
-    "Excitation": {"records": either(TEXT, list_of(TEXT, 1)), "channels": list_of(TEXT, 1), "extend": {"const": "zero"}, "sha256": DIGESTS},
-    "Output": {"columns": list_of(TEXT, 1)},
-    "SignalsTable": {
-        "interval": NUMBER,
-        "psd": list_of(TEXT, 1),
-        "cross_psd": list_of({**list_of(TEXT, 2), "maxItems": 2}, 1),
-        "overlap": {"enum": list(OVERLAPS)},
-        "taper": one_of(TAPERS),
-        "detrend": one_of(DETRENDS),
-        **dict.fromkeys(("rainflow", "crossings"), OF_CHANNELS),
-        **dict.fromkeys(("woehler_exponent", "cycle_rate"), NUMBER),
-        **dict.fromkeys(("impact_peaks", "impact_durations"), EDGES),
-        "kwu_epri": table(
-            dict.fromkeys(KwuEpriLaw._fields, NUMBER),
-            required=[each for each in KwuEpriLaw._fields if each not in KwuEpriLaw._field_defaults],
-        ),
-    },
-    "Assembly": {
-        "basis": either(TEXT, list_of(TEXT, 1)),
-        "modes": either({"type": "integer"}, list_of({"type": "integer"}, 1)),
-        "observed": list_of(TEXT),
-        **dict.fromkeys(("peak_edges", "start", "start_rate"), list_of({"type": "number"})),
-        "sha256": DIGESTS,
-    },
-    "SupportTable": {
-        "obstacle": one_of(OBSTACLES),
-        "law": one_of(LAWS),
-        "normal": DIRECTION,
-        "axis": DIRECTION,
-        "axes": {**list_of(DIRECTION, 3), "maxItems": 3},
-    },
-    "LoadTable": {"kind": one_of(KINDS), "direction": DIRECTION, "table": {**TEXT, "description": OF_A_FILE}},
-}
 
 
 class AnyStudy(Document):
@@ -218,14 +121,9 @@ def named_tables(forms: Mapping[str, Schema]) -> Schema:
 
 
 def of_document() -> tuple[Schema, dict[str, Schema]]:
-    """The schema of a study and its definitions, as pydantic has them, with the forms of their keys."""
+    """The schema of a study and its definitions, as pydantic has them."""
     whole = tidy(AnyStudy.model_json_schema(by_alias=True))
-    shapes: dict[str, Schema] = whole.pop("$defs")
-    for name, forms in FORMS.items():
-        for key, form in forms.items():
-            place = shapes[name]["properties"][key]
-            shapes[name]["properties"][key] = form | {word: place[word] for word in ("description", "default") if word in place}
-    return whole, shapes
+    return whole, whole.pop("$defs")
 
 
 def tidy(schema: Any) -> Any:

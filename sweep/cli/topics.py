@@ -27,10 +27,10 @@ from tribosweep.sweep.io import shipped
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.io.toml import inline
 from tribosweep.sweep.io.values import written
-from tribosweep.sweep.study.grammar import TableSchema
 from tribosweep.sweep.study.load_tables import file_keys
 from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, Time
 from tribosweep.sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
+from tribosweep.sweep.study.value_types import TableSchema
 
 PROSE = ("why not", "schemes", "description", "default", "parameters", "rule", "models", "status")
 LIKE = 0.7  # similarity of spelling of a word and the name that it may mean

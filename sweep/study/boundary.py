@@ -14,6 +14,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 from tribosweep.sweep.io.values import number_like, read_number
 from tribosweep.sweep.study.draws import read_draws
 from tribosweep.sweep.study.event import Event, named_in, read_events
+from tribosweep.sweep.study.grammar import unsaid
 from tribosweep.sweep.study.schema import OBSERVABLES, Sweep
 
 KEYS = (
@@ -29,7 +30,7 @@ KEYS = (
     "seed",
     "correlations",
 )  # keys of [sweep] for this design
-WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and largest value
+HALVINGS = (0, 20)  # least and largest value
 MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by much more than rounding
 MOST_POINTS = 131_072  # of the coarse grid
 MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
@@ -57,7 +58,7 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
     ]
     observable = sweep.observable if sweep.observable is not None else default_observable(model)
     level = check_level(observable, sweep.level, model, problems)
-    width = DEFAULT_WIDTH if sweep.width is None else read_width(sweep.width, problems)
+    width = DEFAULT_WIDTH if sweep.width is None else sweep.width
     halvings = read_halvings(sweep, DEFAULT_HALVINGS, problems)
     pair = check_axes(sweep, axes, list(sweep.axes or {}), model, halvings, problems)
     if pair is None:
@@ -76,9 +77,10 @@ def read_chance(
         for key in ("observable", "level")
         if getattr(sweep, key) is not None
     ]
-    chance = read_part(sweep.chance, "sweep.chance", "probability of the event on the boundary", problems)
-    confidence = CONFIDENCE if sweep.confidence is None else read_part(sweep.confidence, "sweep.confidence", "of the band", problems)
-    width = PROBABILITY_WIDTH if sweep.width is None else read_width(sweep.width, problems)
+    if sweep.chance is None and unsaid("sweep.chance", problems):
+        problems.append(Problem("sweep.chance", "missing: probability of the event on the boundary, a number > 0 and < 1 such as 0.05"))
+    confidence = CONFIDENCE if sweep.confidence is None else sweep.confidence
+    width = PROBABILITY_WIDTH if sweep.width is None else sweep.width
     halvings = read_halvings(sweep, PROBABILITY_HALVINGS, problems)
     names = [name for name, raw in (sweep.axes or {}).items() if isinstance(raw, dict) and name not in random and "count" in raw]
     plane = tuple(axis for axis in axes if axis.name in names)
@@ -90,13 +92,13 @@ def read_chance(
         )
         problems.append(Problem("sweep.axes", message))
     over = read_draws(sweep, "sweep", tuple(axis for axis in axes if axis.name in rest), random, problems)
-    if pair is None or over is None or event is None or chance is None or len(problems) > before:
+    if pair is None or over is None or event is None or sweep.chance is None or len(problems) > before:
         return None
     points = over.count * pair[0].count * pair[1].count
     if points > MOST_ROWS:
         problems.append(Problem("sweep.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
     seeds = read_seeds(sweep.seeds, pair, model, problems)
-    return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), chance, confidence, over)
+    return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), sweep.chance, confidence, over)
 
 
 def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None:
@@ -106,17 +108,6 @@ def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None
     except ConfigError as error:
         problems += [Problem("sweep.event", problem.message) for problem in error.problems]
         return None
-
-
-def read_part(value: Any, path: str, meaning: str, problems: list[Problem]) -> float | None:
-    """A number between 0 and 1; None and a problem if it is none."""
-    if value is None:
-        problems.append(Problem(path, f"missing: {meaning}, a number > 0 and < 1 such as 0.05"))
-    elif not number_like(value) or not 0.0 < value < 1.0:
-        problems.append(Problem(path, f"{shorten(value)} is out of bounds: must be > 0 and < 1 ({meaning})"))
-    else:
-        return float(value)
-    return None
 
 
 def read_halvings(sweep: Sweep, default: int, problems: list[Problem]) -> int:
@@ -159,19 +150,6 @@ def check_level(observable: str, level: Any, model: Model, problems: list[Proble
 def in_unit(quantity: Quantity) -> str:
     """The unit of a number, for a sentence."""
     return f" in {quantity.unit}" if quantity.unit not in ("", "1") else ""
-
-
-def read_width(value: Any, problems: list[Problem]) -> float:
-    """The final width of the brackets; the default and a problem if it is invalid."""
-    least, most = WIDTHS
-    meaning = "(width of the bracket of a boundary, relative to the parameter; smaller widths are lost in rounding)"
-    if not number_like(value):
-        problems.append(Problem("sweep.width", f"must be a number, not {shorten(value)} {meaning}"))
-    elif not least <= value <= most:
-        problems.append(Problem("sweep.width", f"{shorten(value)} is out of bounds: must be >= {least:g} and <= {most:g} {meaning}"))
-    else:
-        return float(value)
-    return DEFAULT_WIDTH
 
 
 def check_axes(

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from tribosweep.sweep.study.free import Bounds, FreeTables
-from tribosweep.sweep.study.grammar import TableSchema, WholeNumber
+from tribosweep.sweep.study.value_types import TableSchema, WholeNumber
 
 BRANCHES = "branches"
 MOST_PLACES, MOST_PERIODS, MOST_BRANCHES, MOST_POINTS = 1000, 16, 1000, 100_000

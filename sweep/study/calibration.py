@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.study.free import MOST_STARTS, Fitted, FreeTables, GivenPrior
-from tribosweep.sweep.study.grammar import Filled, Form, In, OneOf, Short, TableSchema, WholeNumber
+from tribosweep.sweep.study.value_types import Filled, Form, In, OneOf, Short, TableSchema, WholeNumber
 
 CALIBRATION = "calibration"
 KNOWN, ESTIMATED = "known", "estimated"

@@ -9,14 +9,13 @@ from tribosweep.kernels.models import MODELS, Model
 from tribosweep.kernels.models.naming import SURE, SYNONYMS, nearest_spelling
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.io.errors import Problem, advise
-from tribosweep.sweep.study.grammar import Table, TableSchema, nulls, read_table
+from tribosweep.sweep.study.grammar import Table, nulls, read_table
 from tribosweep.sweep.study.load_tables import file_keys
 from tribosweep.sweep.study.schema import (
     EXCITATION,
     OUTPUT,
     PARAMETERS,
     PARTS,
-    TABLE,
     TIME_KEYS,
     Document,
     Range,
@@ -24,6 +23,8 @@ from tribosweep.sweep.study.schema import (
     Sweep,
     Time,
 )  # fmt: skip
+from tribosweep.sweep.study.schema_structure import TABLE
+from tribosweep.sweep.study.value_types import TableSchema
 
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',

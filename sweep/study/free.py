@@ -22,8 +22,9 @@ from tribosweep.sweep.io.values import read_number
 from tribosweep.sweep.study import structures
 from tribosweep.sweep.study.axis_distributions import read_law
 from tribosweep.sweep.study.document import belongs, read_document
-from tribosweep.sweep.study.grammar import UNIT, Filled, Form, Given, OneOf, TableSchema
+from tribosweep.sweep.study.grammar import unsaid
 from tribosweep.sweep.study.schema import TIME_KEYS
+from tribosweep.sweep.study.value_types import UNIT, Filled, Form, Given, OneOf, TableSchema
 
 SCALES = ("log", "linear")
 FREE_MISSING = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
@@ -73,7 +74,7 @@ class Fitted(Variable):
 T = TypeVar("T", bound=Bounds)
 FreeTables = Annotated[
     dict[str, Annotated[T, Form("must have bounds, { from = 0.1, to = 10.0 }")] | None],
-    Filled(FREE_MISSING, MOST_FREE),
+    Filled(FREE_MISSING, MOST_FREE, "parameters: at most {} can be found together"),
 ]
 
 
@@ -198,7 +199,7 @@ def read_free(
         tables: what is free, by its name; None if its table is wrong. path: key of these tables.
         model: of the study. parameters: its [parameters]. problems: list to which problems are added.
     """
-    if not tables and not any(problem.path.startswith(path) for problem in problems):
+    if not tables and unsaid(path, problems):
         problems.append(Problem(path, FREE_MISSING))
     found = [read_one(name, table, model, parameters, problems, f"{path}.{name}") for name, table in tables.items()]
     return [free for free in found if free is not None]

@@ -1,190 +1,22 @@
-"""Tables of a study as pydantic models: types that say in words what is wrong with a value, and reading a table with all its problems."""
+"""Reading a table of a study by its pydantic model, with all its problems; what is right in it is checked further."""
 
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, WithJsonSchema
-from pydantic_core import core_schema as core
+from pydantic import ValidationError
 
-from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.io.errors import LISTED, Problem, advise, first_of, shorten
-from tribosweep.sweep.io.values import number
+from tribosweep.sweep.study.value_types import TableSchema
 
-UNIT = "unit"  # key of a JSON schema: its numbers may be texts with a unit that can be converted to this one, or with any unit if it is ""
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
-Schema = dict[str, Any]
-# a number in the unit of a parameter that the table does not know, or a text with another unit: read when the parameter is known
-Given = Annotated[Any, WithJsonSchema({UNIT: ""})]
-Whole = Annotated[int, Field(ge=-(2**63), lt=2**63), WithJsonSchema({"type": "integer"})]  # as in TOML
-
-
-class TableSchema(BaseModel):
-    """A table of the file; it accepts no other keys and converts no types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
 
 Table = TypeVar("Table", bound=TableSchema)
-
-
-class Checked:
-    """Metadata of a type whose values `read` converts; ValueError of `read` says in words what is wrong."""
-
-    __slots__ = ()
-
-    def read(self, value: object) -> Any:
-        """The value of the table that stands for a value of the file."""
-        raise NotImplementedError
-
-    def schema(self) -> Schema:
-        """The values of the file as JSON Schema; a number with the key UNIT may be a text with a unit."""
-        raise NotImplementedError
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
-        """For pydantic: values are read by `read`."""
-        return core.no_info_plain_validator_function(self.read)
-
-    def __get_pydantic_json_schema__(self, schema: core.CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
-        """For pydantic: the JSON schema."""
-        return self.schema()
-
-
-@dataclass(frozen=True, slots=True)
-class In(Checked):
-    """A number of a quantity, in its unit and within its bounds, or a text with another unit; it is read in the unit of the quantity."""
-
-    quantity: Quantity
-
-    def read(self, value: object) -> float:
-        """The number in the unit of the quantity."""
-        return number(self.quantity, value)
-
-    def schema(self) -> Schema:
-        """A number with the bounds of the quantity."""
-        return bounded(self.quantity)
-
-
-@dataclass(frozen=True, slots=True)
-class WholeNumber(Checked):
-    """A whole number from `least` to `most`, of things that are `what`."""
-
-    least: int
-    most: int
-    what: str
-
-    def read(self, value: object) -> int:
-        """The same number."""
-        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise ValueError(f"must be a whole number from {self.least} to {self.most} ({self.what}), not {shorten(value)}")
-        return value
-
-    def schema(self) -> Schema:
-        """A whole number with bounds."""
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf(Checked):
-    """One of several words."""
-
-    words: tuple[str, ...]
-
-    def read(self, value: object) -> str:
-        """The same word."""
-        if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"{shorten(value)} is none of {', '.join(self.words)}")
-        return value
-
-    def schema(self) -> Schema:
-        """The words."""
-        return {"type": "string", "enum": list(self.words)}
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """Words on a value of another type than that before it, or on a table that lacks a key: "must have bounds", say."""
-
-    words: str
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
-        """For pydantic: a value that has not this form is refused with the words."""
-
-        def read(value: object, validate: core.ValidatorFunctionWrapHandler) -> object:
-            try:
-                return validate(value)
-            except ValidationError as error:
-                if any(not item["loc"] or (item["type"] == "missing" and len(item["loc"]) == 1) for item in error.errors()):
-                    raise ValueError(f"{self.words}, not {shorten(value)}") from None
-                raise
-
-        return core.no_info_wrap_validator_function(read, handler(source))
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A table of names that has some; `words` are said of any other value, and of a table of more than `most` names, if it may not be."""
-
-    words: str
-    most: int | None = None
-
-    def read(self, value: object) -> object:
-        """The same table."""
-        if not isinstance(value, dict) or not value:
-            raise ValueError(self.words)
-        if self.most is not None and len(value) > self.most:
-            raise ValueError(f"names {len(value):,} parameters: at most {self.most} can be found together")
-        return value
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
-        """For pydantic: what is no such table is refused before its entries are looked at."""
-        return core.no_info_before_validator_function(self.read, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core.CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
-        """For pydantic: the JSON schema."""
-        return {**handler(schema), "minProperties": 1}
-
-
-@dataclass(frozen=True, slots=True)
-class Short:
-    """A value may stand in a shorter form, which `convert` makes long; without its JSON schema it is an entry of a list."""
-
-    convert: Callable[[object], object]
-    schema: Schema | None = field(default=None, hash=False)
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
-        """For pydantic: a short form is converted before anything is checked."""
-        return core.no_info_before_validator_function(self.convert, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core.CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
-        """For pydantic: either form."""
-        long = handler(schema)
-        return {"anyOf": [long["items"] if self.schema is None else self.schema, long]}
-
-
-def one_or_several(value: object) -> object:
-    """A list of one, where one stands without a list."""
-    return value if isinstance(value, list) else [value]
-
-
-Entry = TypeVar("Entry")
-Several = Annotated[list[Entry], Short(one_or_several)]
-
-
-def bounded(quantity: Quantity) -> Schema:
-    """The numbers of a quantity within its bounds."""
-    limits = {"exclusiveMinimum" if quantity.lower_open else "minimum": quantity.lower} if math.isfinite(quantity.lower) else {}
-    limits |= {"exclusiveMaximum" if quantity.upper_open else "maximum": quantity.upper} if math.isfinite(quantity.upper) else {}
-    if quantity.kind == "integer":
-        return {"type": "number", "multipleOf": 1, **limits}
-    return {"type": "number", **limits, **({UNIT: quantity.unit} if quantity.unit else {})}
 
 
 def unknown_key(location: Sequence[str], known: Mapping[str, str]) -> str:
@@ -226,11 +58,13 @@ def read_table(
         kinds.setdefault((item["loc"][:-1], item["type"]), []).append(item)
     for place, items in list(kinds.items())[: LISTED * LISTED]:
         problems += first_of(items, problem, dotted(path, placed(place[0], raw)), "keys")
-    remaining: Any = raw
-    for item in found:
-        location = placed(item["loc"], raw)
-        remaining = pruned(remaining, shape, location[:-1] if item["type"] == "missing" else location)
-    return shape.model_validate(remaining)
+    places = (placed(item["loc"][:-1] if item["type"] == "missing" else item["loc"], raw) for item in found)
+    return shape.model_validate(pruned(raw, shape, tree_of(places)))
+
+
+def unsaid(path: str, problems: Iterable[Problem]) -> bool:
+    """Whether there is no problem of a key, or below it, yet: it is missing, and was not left out because it is wrong."""
+    return not any(problem.path == path or problem.path.startswith((f"{path}.", f"{path}[")) for problem in problems)
 
 
 def nulls(raw: object, path: str) -> Iterator[Problem]:
@@ -266,36 +100,52 @@ def dotted(path: str, location: Sequence[str | int]) -> str:
     return (path + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)).removeprefix(".")
 
 
-def pruned(value: Any, annotation: Any, location: Sequence[str | int]) -> Any:
-    """A copy of a value of a type without a wrong entry; LEFT_OUT if it cannot be without.
+Tree = dict[str | int, "Tree"]  # places within tables, by their keys; one without further keys is wrong
+
+
+def tree_of(locations: Iterable[Sequence[str | int]]) -> Tree:
+    """The places of wrong entries as a tree; what is within a wrong entry does not count."""
+    tree: Tree = {}
+    for location in sorted(locations, key=len, reverse=True):
+        *outer, last = location
+        node = tree
+        for part in outer:
+            node = node.setdefault(part, {})
+        node[last] = {}
+    return tree
+
+
+def pruned(value: Any, annotation: Any, wrong: Tree) -> Any:
+    """A copy of a value of a type without its wrong entries; LEFT_OUT if it cannot be without.
 
     An entry of a list or of a table of names leaves None in its place if its type has it, or an empty table in a list, so that the others
     keep their numbers and its name stays known. Else it goes with its list, or its name with it, and the last name with its table of names.
     A key that a table needs goes with its table.
     """
-    if not location or not isinstance(value, dict | list):
+    if not wrong or not isinstance(value, dict | list):
         return LEFT_OUT
     if get_origin(bare(annotation)) is list and not isinstance(value, list):  # one entry without its list
         annotation = type_at(annotation, 0)
-    key, table = location[0], bare(annotation)
-    if isinstance(value, dict) and key not in value:
-        return value
-    inner = type_at(annotation, key)
-    copy = value.copy()
-    copy[key] = pruned(value[key], inner, location[1:])
-    if copy[key] is not LEFT_OUT:
-        return copy
-    if is_table(table):
-        del copy[key]
-        return LEFT_OUT if key in needed(table) else copy
-    if type(None) in get_args(inner):
-        copy[key] = None
-    elif isinstance(value, dict):
-        del copy[key]
-    else:
-        copy[key] = {}
-        return copy if is_table(bare(inner)) and not needed(bare(inner)) else LEFT_OUT
-    return copy or LEFT_OUT
+    table, copy = bare(annotation), value.copy()
+    for key, below in wrong.items():
+        if isinstance(value, dict) and key not in value:
+            continue
+        inner = type_at(annotation, key)
+        if (left := pruned(value[key], inner, below)) is not LEFT_OUT:
+            copy[key] = left
+        elif is_table(table):
+            if key in needed(table):
+                return LEFT_OUT
+            del copy[key]
+        elif type(None) in get_args(inner):
+            copy[key] = None
+        elif isinstance(value, dict):
+            del copy[key]
+        elif is_table(bare(inner)) and not needed(bare(inner)):
+            copy[key] = {}
+        else:
+            return LEFT_OUT
+    return copy if copy or is_table(table) else LEFT_OUT
 
 
 LEFT_OUT = object()

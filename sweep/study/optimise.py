@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from tribosweep.sweep.study.free import MOST_STARTS, FreeTables, Variable
-from tribosweep.sweep.study.grammar import Form, OneOf, Several, TableSchema, WholeNumber
+from tribosweep.sweep.study.value_types import Form, OneOf, Several, TableSchema, WholeNumber
 
 OPTIMISE = "optimise"
 SLSQP, EVOLUTION = "slsqp", "differential_evolution"

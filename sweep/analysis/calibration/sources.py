@@ -16,6 +16,7 @@ from tribosweep.sweep.io.errors import Problem, advise, first_of
 from tribosweep.sweep.io.units import in_unit
 from tribosweep.sweep.io.values import read_number
 from tribosweep.sweep.study.calibration import COMPARED_MISSING, TIME_COLUMN, Calibrate, Comparison
+from tribosweep.sweep.study.grammar import unsaid
 
 WITH_UNIT = re.compile(r"[-+]?(?:\d*\.\d|\d\S*\s+\S)")  # a text that is no name of a column: "0.05 mm", "0.05mm"
 ON_PATH = by_name(LOOP_COLUMNS)
@@ -113,7 +114,7 @@ def read_compared(
     asked: Mapping[str, Comparison | None], path: str, quantities: Mapping[str, Quantity], problems: list[Problem]
 ) -> tuple[Compared, ...]:
     """Read the comparisons, one per observable."""
-    if not asked and not any(problem.path.startswith(path) for problem in problems):
+    if not asked and unsaid(path, problems):
         problems.append(Problem(path, COMPARED_MISSING))
     unknown, message = [name for name in asked if name not in quantities], "no observable that can be compared"
     problems += first_of(unknown, lambda name: Problem(f"{path}.{name}", f"{message}; {advise(name, quantities)}"), path, "keys")

@@ -23,7 +23,8 @@ from tribosweep.sweep.cli.topics import ABOUT, LONG, Topic, listed_models
 from tribosweep.sweep.io import shipped
 from tribosweep.sweep.study import branches, calibration, optimise
 from tribosweep.sweep.study.grammar import keys_of
-from tribosweep.sweep.study.schema import Output, SignalsTable, Study, Sweep, Time
+from tribosweep.sweep.study.schema import Output, Study, Sweep, Time
+from tribosweep.sweep.study.schema_signals import KwuEpri, SignalsTable
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -112,7 +113,8 @@ def test_a_model_keeps_to_itself(capsys: Captured) -> None:
 def test_keys_of_sections_are_topics(capsys: Captured) -> None:
     for topic, shape in (("study", Study), ("time", Time), ("sweep", Sweep), ("output", Output)):
         rows = {row["key"]: row["description"] for row in listed(capsys, topic)[topic]}
-        inner = {f"output.signals.{key}" for key in SignalsTable.model_fields} if topic == "output" else set()
+        parts = {"output.signals": SignalsTable, "output.signals.kwu_epri": KwuEpri} if topic == "output" else {}
+        inner = {f"{path}.{key}" for path, part in parts.items() for key in part.model_fields}
         assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields} | inner
         assert all(rows.values())
     for topic, tables in (("calibration", calibration.TABLES), ("optimise", optimise.TABLES), ("branches", branches.TABLES)):

@@ -19,7 +19,7 @@ KEYS = sorted(
     {field.alias or name for shape in (*SHAPES.values(), *PARTS.values()) for name, field in shape.model_fields.items()}
     | {q.name for model in MODELS.values() for q in model.parameters}
 )
-SENT = re.compile(r"\[([a-z.]+)\], as ([a-z_.0-9]+?)(?:( = \[start, end\])|(?= or \[)|$)")
+SENT = re.compile(r"\[([a-z_.]+)\], as ([a-z_.0-9]+?)(?:( = \[start, end\])|(?= or \[)|$)")
 STUDIES: dict[str, dict[str, Any]] = {
     "rubbing_mass": {},
     "buckling_wall": {"study": {"model": "buckling_wall"}},

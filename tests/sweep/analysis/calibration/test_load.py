@@ -6,6 +6,7 @@ import copy
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -374,3 +375,19 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
     solver: Callable[[], Any] = fitting.solver.__wrapped__
     with pytest.raises(ConfigError, match=r"pip install 'tribosweep\[calibration\]'"):
         solver()
+
+
+def test_thousands_of_wrong_entries_are_counted_before_each_is_looked_at() -> None:
+    sections: list[dict[str, Any]] = [
+        {"calibration": {"free": STUDY["calibration"]["free"], "compare": {f"a{n}": 1 for n in range(100_000)}}},
+        {"calibration": {"free": {f"a{n}": 1 for n in range(100_000)}, "compare": {}}},
+    ]
+    words = (
+        "calibration.compare: names 100,000 entries: at most 10,000 are read",
+        "calibration.free: names 100,000 parameters: at most 100",
+    )
+    for section, word in zip(sections, words, strict=True):
+        begun = time.process_time()
+        with pytest.raises(ConfigError, match=word):
+            reading.load(section)
+        assert time.process_time() - begun < 1.0
