@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tribosweep.kernels.contact.hardening import Hardening
-from tribosweep.kernels.contact.link_law import Curve, Travel
+from tribosweep.kernels.contact.link_law import PiecewiseLinear, Travel
 from tribosweep.kernels.contact.links import Links
 from tribosweep.kernels.contact.maxwell import Maxwell
 from tribosweep.kernels.contact.path import Path
@@ -18,8 +18,8 @@ from tribosweep.kernels.contact.tabulated import NonlinearDamper, NonlinearSprin
 NAN = math.nan
 
 
-def curve(x: list[float], y: list[float]) -> Curve:
-    return Curve.of(jnp.array(x), jnp.array(y))
+def curve(x: list[float], y: list[float]) -> PiecewiseLinear:
+    return PiecewiseLinear.of(jnp.array(x), jnp.array(y))
 
 
 def straight(x: float, way: float, h: float = 1.0) -> Travel:
