@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, FOLD, GRAZING, cubic
+from tribosweep.kernels.branches.events import GRAZING, cubic
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, Side
-from tribosweep.kernels.branches.problem import CLOSES, Plane, Points, Problem, joined
+from tribosweep.kernels.branches.problem import BRANCH_POINT, CLOSES, FLIP, FOLD, Plane, Points, Problem, joined
 
 if TYPE_CHECKING:
     from tribosweep.kernels.branches.branch import Branch
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _NEAR = 0.1  # distance from the chord of two rows, in its length, from which on a motion cannot lie between them: they turn by 0.35 at most
 _SAME = 1e-6  # distance in u of a motion from the branch on which it lies
 _BEHIND = 1e-4  # distance in u behind a grazing at which a branch is compared with others: they may be as near as `_SAME` at its start
-_PRIMES = (2, 3, 5, 7, 11, 13)  # a motion of fewer periods closes over the periods divided by one of these: there are 16 periods at most
 _SAME_PLACE, _SAME_MOTION = 1e-6, 0.02  # distances in s and over the speed of a special point from the same one on another branch
 
 
@@ -92,10 +91,14 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
 
 
 def least_periods(problem: Problem, points: Points) -> np.ndarray:
-    """The least periods after which motions close, those of their branches or a divisor of them (N,)."""
+    """The least periods after which motions close, those of their branches or a divisor of them (N,).
+
+    A motion of fewer periods closes over the number divided by one of its prime factors.
+    """
     least: np.ndarray = problem.periods[points.branch].copy()
-    todo = np.arange(len(points))
-    while asked := [(i, least[i] / prime) for i in todo for prime in _PRIMES if least[i] % prime == 0.0]:
+    todo, most = np.arange(len(points)), int(least.max(initial=1.0))
+    primes = [n for n in range(2, most + 1) if all(n % d for d in range(2, n))]
+    while asked := [(i, least[i] / prime) for i in todo for prime in primes if least[i] % prime == 0.0]:
         which, parts = np.array([i for i, _ in asked]), np.array([part for _, part in asked])
         u, _ = problem.later(points.take(which), parts)
         same = np.abs(u - points.u[which]).max(axis=1) <= CLOSES
@@ -128,7 +131,7 @@ def cut_where_fewer(problem: Problem, new: Sequence[tuple[int, Side]]) -> list[t
         found.append((number, side.point(first + 1), float(periods[first + 1])))
         kind = side.kinds[last]
         side.cut(last)
-        if kind in (GRAZING, FOLD, BRANCH_POINT):  # there they meet, else a step passed over this place
+        if kind in (GRAZING, FOLD, BRANCH_POINT):  # there they meet; else, as at a flip, a step passed over that place
             side.kinds[-1], side.end = kind if kind == GRAZING else BRANCH_POINT, MERGES
     return found
 

@@ -30,7 +30,7 @@ class SupportStep(NamedTuple):
 
     Attributes:
         h: length [s]. v0, v1: velocities at its ends [m/s]. slid: displacement [m].
-        swings: normal force if it varies in time, else None.
+        normal_forces: normal force if it varies in time, else None.
         before, after: state of the law at its ends.
     """
 
@@ -38,7 +38,7 @@ class SupportStep(NamedTuple):
     v0: Array
     v1: Array
     slid: Array
-    swings: NormalForces | None
+    normal_forces: NormalForces | None
     before: Any
     after: Any
 

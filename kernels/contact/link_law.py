@@ -77,7 +77,7 @@ class PiecewiseLinear(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, y: Array) -> PiecewiseLinear:
-        """The curve through nodes (n,), n >= 2, that ascend in x; tables are padded with NaN."""
+        """The function through nodes (n,), n >= 2, that ascend in x; NaN at their end pad a table."""
         real = ~(jnp.isnan(x) | jnp.isnan(y))
         x, y = jnp.where(real, x, 0.0), jnp.where(real, y, 0.0)
         pieces = real[1:] & real[:-1]

@@ -47,7 +47,7 @@ class SlipPart(NamedTuple):
         duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
         within: what slips in it, where that is known better than for the step as a whole; else None.
         late: where slip begins and ends within it (see `FrictionLaw.late`).
-        bounds: where the window begins and ends in it; not read where there is `within`, which has it in `top_speed`.
+        bounds: where the window begins and ends in it; not read where there is `within`, whose `top_speed` has these derivatives.
     """
 
     duration: Array
@@ -186,7 +186,9 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
 
 
 def from_later(sums: Tally, law: FrictionLaw, step: SupportStep, slips: SlipWithin, v: Array, late: Array) -> Tally:
-    """The sums after a first step in a window that begins `late` after it, 0 [s] with a derivative: without what is at once then.
+    """The sums after a first step in a window that begins `late` [s] after it, 0 with a derivative.
+
+    They lack slip, rest and energy of that time.
 
     `v`: velocity at the start of the step [m/s]. For laws whose contact slips or does not (`Sliding.always`).
     """
@@ -196,7 +198,7 @@ def from_later(sums: Tally, law: FrictionLaw, step: SupportStep, slips: SlipWith
     rests = ~slips.at_once if sums.wear is None else ~slips.at_once & ~step.before.is_away
 
     def less(total: Array | None, work: Array | None) -> Array | None:
-        return None if total is None or work is None else moved_with(total, jnp.where(slips.at_once, -work, 0.0))
+        return total if total is None or work is None else moved_with(total, jnp.where(slips.at_once, -work, 0.0))
 
     return sums._replace(
         distance=moved_with(sums.distance, jnp.where(slips.at_once, -jnp.abs(step.v0), 0.0) * late),

@@ -287,8 +287,10 @@ def test_derivatives_by_the_ends_of_a_window_that_is_the_whole_run_are_those_of_
     sizes = [np.ones(3) if unit == "1" else np.abs(values[:, [each == unit for each in units]]).max(axis=1) for unit in units]
     sizes = np.stack(sizes, axis=1) / np.asarray(bounds[:, 1] - bounds[:, 0])[:, None]
     rooms = {"euler": 5e-4, "devogelaere": 5e-4, "adapt2": 5e-4, "rk54": 1e-5}[scheme] * (np.abs(right) + sizes[:, :, None])
-    if scheme == "devogelaere":  # not right: -0.082 by `end` for 0, in the first row
-        rooms[0, seen.index("stick_fraction"), 2] = np.inf
+    if scheme == "devogelaere":  # a known error, -0.082 by `end` for 0 in the first row: without it this exception goes
+        known = (0, seen.index("stick_fraction"), 2)
+        assert 0.05 < abs(found[known] - right[known]) < 0.1
+        rooms[known] = 0.1
     wrong = [(seen[j], i, k, found[i, j, k], right[i, j, k]) for i, j, k in np.argwhere(~(np.abs(found - right) <= rooms))]
     assert wrong == []
 

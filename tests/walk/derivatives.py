@@ -109,7 +109,7 @@ def wrong_derivatives(setting: Setting) -> list[str]:
     """Where derivatives are not finite though the value is, or do not lie between the one-sided differences (of the side that exists).
 
     A derivative by a scheme that lies outside must come nearer with finer steps: by FALLS at least, with a quarter of the step. Where the
-    step accounts for more than two thirds of an error of order 1, what is left is not seen.
+    step accounts for more than two thirds of an error of order 1, the rest of it is not detected.
     """
     pairs = places(setting)
     names = tuple(q.name for q in asked_of(setting))

@@ -356,9 +356,9 @@ def first_crossing(
     Args:
         segment: closed-form motion, any sign of damping and stiffness. anchor: where it starts.
         guards: at least one. One that is negative at the anchor by more than rounding crosses there.
-        limit: end of the search [s]; where it is not positive there is no search.
+        limit: end of the search [s]; where it is not positive there is no search, unless `at_once`.
         stiff: whether long stretches are tried (compile-time). They take few looks where the motion is much faster than its excitation.
-        at_once: whether a limit of 0 leaves a search for what crosses at once.
+        at_once: whether guards that cross at the anchor are found where the limit is 0.
 
     Returns:
         See `GuardCrossing`. Of two guards that cross at the same time, to rounding, the one listed first counts. A guard that is negative

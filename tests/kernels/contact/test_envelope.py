@@ -1,4 +1,4 @@
-"""The envelope of a wall that buckles, with the numbers of SDND105 C and D (V5.01.105), by hand.
+"""The envelope of a wall that buckles, with the numbers of SDND105 C and D (V5.01.105) but for `post_damping`, by hand.
 
 U_j = post_set_j + f_post / post_stiffness_j = 4.5, 19/3, 8, 10 m follow on u1 = 3 m, where the plastic set is the plateau, 1 m.
 """

@@ -60,7 +60,7 @@ def test_rigid_friction_holds_until_the_force_leaves_its_limits() -> None:
     assert phase.moves is not None
     assert float(phase.moves) == 0.0
     upper, lower = phase.guards
-    # 6 N more, which is 3 m/s^2 of the 2 kg, end the rest; 14 N less do so on the other side
+    # the friction of -4 N is 14 N below its upper limit and 6 N above its lower one: 3 m/s^2 of the 2 kg more end the rest
     assert [value(upper), value(lower), value(lower, da=3.0), value(upper, da=-7.0)] == pytest.approx([14.0, 6.0, 0.0, 0.0], abs=1e-8)
     slips, v, a, kind = happens(law, state, 1, instant(0.0, 10.0))
     assert (float(slips.direction), v, kind) == (1.0, 0.0, "release")

@@ -71,7 +71,7 @@ def test_the_energies_of_a_step() -> None:
     half = law(**SWINGS).rubs_between(step, jnp.asarray(0.0), jnp.asarray(0.5))
     assert half.wear is not None
     assert [float(half.slid), float(half.wear)] == pytest.approx([0.5, 0.75])  # 1.5 N over 0.5 m
-    dissipated = law(stribeck_speed=2.0).rubs(step._replace(swings=None)).friction
+    dissipated = law(stribeck_speed=2.0).rubs(step._replace(normal_forces=None)).friction
     assert dissipated is not None
     assert float(dissipated) == pytest.approx(20.0 * (0.3 + 0.2 / math.e))
 
