@@ -20,6 +20,7 @@ from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.results.analysis import Analysis, Request, option, without_none, words_of
+from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
@@ -70,7 +71,7 @@ def answer(
     """Carry out the command of an analysis."""
     if out is None and analysis.file and not as_json:
         out = directory / analysis.file
-    drawn = is_picture(out)
+    drawn = is_picture(out, FORMATS)
     if out is None and values.get("picture") is not None:
         raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
@@ -93,15 +94,6 @@ def answer(
     say_notes(found.notes, [*files, None if alone else out])
     if found.has_failures:
         raise typer.Exit(FAILED_ROWS)
-
-
-def is_picture(out: Path | None) -> bool:
-    """Whether a file that may be asked for is a picture; ConfigError if it is no table either."""
-    from tribosweep.sweep.results.picture import SUFFIXES
-
-    if out is not None and out.suffix.lower() not in SUFFIXES and out.suffix not in FORMATS:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*FORMATS, *SUFFIXES))}")])
-    return out is not None and out.suffix.lower() in SUFFIXES
 
 
 def run_first(analysis: Analysis[Any], target: Path, request: Request, settings: Sequence[str]) -> Path:

@@ -110,11 +110,11 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
     """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
-    from tribosweep.sweep.results.picture import check_suffix
+    from tribosweep.sweep.results.picture import is_picture
 
     for option, path in pictures.items():
         if path is not None:
-            check_suffix(path)
+            is_picture(path)
             if posterior is None:
                 raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
 

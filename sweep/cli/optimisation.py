@@ -40,10 +40,10 @@ def optimise(
     from tribosweep.sweep.analysis.optimisation import analysis, load, results
     from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
-    from tribosweep.sweep.results.picture import check_suffix
+    from tribosweep.sweep.results.picture import is_picture
 
-    for file in filter(None, (picture, landscape)):
-        check_suffix(file)
+    for file in (picture, landscape):
+        is_picture(file)
     found = load.load(config, settings or [])
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)

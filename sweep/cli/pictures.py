@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli.arguments import AreasName, At, RunFolder, SupportName
 from tribosweep.sweep.cli.terminal import emit, say
 from tribosweep.sweep.io.errors import ConfigError, Problem
@@ -15,7 +16,6 @@ from tribosweep.sweep.io.text import counted
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.regime_map import RegimeMap
 
-TABLES = (".csv", ".parquet")
 TRACES = 64  # of a report
 
 
@@ -62,15 +62,17 @@ def draw_map(
     from tribosweep.sweep.analysis.group_map import map_for, statistic_of
     from tribosweep.sweep.analysis.isolines import with_lines
     from tribosweep.sweep.plots.regime_map import draw
+    from tribosweep.sweep.results.picture import is_picture
 
-    if table is not None and (not line or table.suffix.lower() not in TABLES):
-        why = f"must end in {' or '.join(TABLES)}" if line else "needs --line, whose places it holds"
+    picture = out if out is not None else directory / "map.png"
+    is_picture(picture)
+    if table is not None and (not line or table.suffix.lower() not in FORMATS):
+        why = f"must end in {' or '.join(FORMATS)}" if line else "needs --line, whose places it holds"
         raise ConfigError("--table", [Problem("", f"{table}: {why}" if line else why)])
     flags = {"mean": mean, "std": std, "share": share, "entropy": entropy, "rows": rows}
     statistic = statistic_of([name for name, wished in flags.items() if wished], quantile, chance)
     drawn = map_for(directory, statistic, over or (), x, y, color, at or (), areas, support, bins, confidence)
     drawn = with_lines(drawn, line or ())
-    picture = out if out is not None else directory / "map.png"
     draw(drawn, picture, log)
     say_what_is_drawn(drawn)
     say_lines(drawn)

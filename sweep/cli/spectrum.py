@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli import completion
-from tribosweep.sweep.cli.analyses import is_picture
 from tribosweep.sweep.cli.arguments import AsJson, study_or_run
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.results.picture import is_picture
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.spectra import Spectra
@@ -49,7 +50,7 @@ def spectrum(
     from tribosweep.sweep.analysis import event_log, spectra
     from tribosweep.sweep.plots import spectra as picture
 
-    drawn = is_picture(out)
+    drawn = is_picture(out, FORMATS)
     frequencies = spectra.frequencies_of(lowest, highest, count)
     paths = [study_or_run(path) for path in sources]
     found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit, period or (), point or ())

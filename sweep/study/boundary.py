@@ -40,19 +40,21 @@ OF_PROBABILITIES = ("chance", "confidence", "count", "seed", "correlations")  # 
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 
-def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]) -> Boundary | None:
+def read_boundary(
+    sweep: Sweep, where: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
+) -> Boundary | None:
     """Parse [sweep] of a boundary study; None if its axes are invalid.
 
     Args:
-        sweep: the section.
+        sweep: the section. where: its key.
         axes: the valid axes of the section. random: names of those that are drawn.
         model: the simulated model.
         problems: list to which problems are added.
     """
     if sweep.event is not None:
-        return read_chance(sweep, sweep.event, axes, random, model, problems)
+        return read_chance(sweep, where, sweep.event, axes, random, model, problems)
     problems += [
-        Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
+        Problem(f"{where}.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
         for key in OF_PROBABILITIES
         if getattr(sweep, key) is not None
     ]
@@ -67,18 +69,18 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
 
 
 def read_chance(
-    sweep: Sweep, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
+    sweep: Sweep, where: str, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
 ) -> Boundary | None:
     """Parse [sweep] of a boundary on which the probability of an event has a value; see `read_boundary`."""
     before = len(problems)
     event = read_event(text, model, problems)
     problems += [
-        Problem(f"sweep.{key}", "an event names its observable and its limit: leave this out, or the event")
+        Problem(f"{where}.{key}", "an event names its observable and its limit: leave this out, or the event")
         for key in ("observable", "level")
         if getattr(sweep, key) is not None
     ]
-    if sweep.chance is None and unsaid("sweep.chance", problems):
-        problems.append(Problem("sweep.chance", "missing: probability of the event on the boundary, a number > 0 and < 1 such as 0.05"))
+    if sweep.chance is None and unsaid(f"{where}.chance", problems):
+        problems.append(Problem(f"{where}.chance", "missing: probability of the event on the boundary, a number > 0 and < 1 such as 0.05"))
     confidence = CONFIDENCE if sweep.confidence is None else sweep.confidence
     width = PROBABILITY_WIDTH if sweep.width is None else sweep.width
     halvings = read_halvings(sweep, PROBABILITY_HALVINGS, problems)
@@ -90,13 +92,13 @@ def read_chance(
         message = (
             'the probability needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
         )
-        problems.append(Problem("sweep.axes", message))
-    over = read_draws(sweep, "sweep", tuple(axis for axis in axes if axis.name in rest), random, problems)
+        problems.append(Problem(f"{where}.axes", message))
+    over = read_draws(sweep, where, tuple(axis for axis in axes if axis.name in rest), random, problems)
     if pair is None or over is None or event is None or sweep.chance is None or len(problems) > before:
         return None
     points = over.count * pair[0].count * pair[1].count
     if points > MOST_ROWS:
-        problems.append(Problem("sweep.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
+        problems.append(Problem(f"{where}.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
     seeds = read_seeds(sweep.seeds, pair, model, problems)
     return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), sweep.chance, confidence, over)
 

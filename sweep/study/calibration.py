@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.study.free import MOST_STARTS, Fitted, FreeTables, GivenPrior
-from tribosweep.sweep.study.value_types import Filled, Form, In, OneOf, Short, TableSchema, WholeNumber
+from tribosweep.sweep.study.value_types import Filled, Form, In, OneOf, Short, TableSchema, WholeNumber, few
 
 CALIBRATION = "calibration"
 KNOWN, ESTIMATED = "known", "estimated"
@@ -117,10 +117,14 @@ class Calibrate(TableSchema):
         default_factory=dict, description="observable -> column of the data, or a table of column, sd, relative_sd and weight"
     )
     traces: Annotated[
-        list[Annotated[Trace, Form("must be a table with file and compare")] | None], Form("must be tables, [[calibration.traces]]")
+        list[Annotated[Trace, Form("must be a table with file and compare")] | None],
+        Form("must be tables, [[calibration.traces]]"),
+        BeforeValidator(few),
     ] = Field(default_factory=list, description="[[calibration.traces]]: files of motion or forces in time")
     loops: Annotated[
-        list[Annotated[Loop, Form("must be a table with file and compare")] | None], Form("must be tables, [[calibration.loops]]")
+        list[Annotated[Loop, Form("must be a table with file and compare")] | None],
+        Form("must be tables, [[calibration.loops]]"),
+        BeforeValidator(few),
     ] = Field(default_factory=list, description="[[calibration.loops]]: files of forces along an imposed displacement")
     posterior: Annotated[Posterior, Form("must be a table with keys such as draws = 1000")] = Field(
         default_factory=Posterior, description="[calibration.posterior]: how the posterior is sampled (--posterior)"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tribosweep.kernels.models import MODELS, Model
 from tribosweep.kernels.models.naming import SURE, SYNONYMS, nearest_spelling
 from tribosweep.sweep.design.axis import DRAW, RECORD
-from tribosweep.sweep.io.errors import Problem, advise
+from tribosweep.sweep.io.errors import LISTED, Problem, advise
 from tribosweep.sweep.study.grammar import Table, nulls, read_table
 from tribosweep.sweep.study.load_tables import file_keys
 from tribosweep.sweep.study.schema import (
@@ -56,14 +57,22 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
     return read_table(Document, raw, "", problems, lambda location, known: unknown(location, known, model))
 
 
-def read_section(shape: type[Table], name: str, raw: Mapping[str, Any], without: str, problems: list[Problem]) -> Table | None:
-    """Read the section of a study that another command than `run` carries out; None and a problem, which says `without`, if it has none."""
+def read_section(shape: type[Table], name: str, raw: Mapping[str, Any], missing: str, problems: list[Problem]) -> Table | None:
+    """Read the section of a study that another command than `run` carries out.
+
+    Args:
+        shape: keys and types of the section. name: its key. raw: the document.
+        missing: what is said where there is no section. problems: list to which problems are added.
+
+    Returns:
+        The section without its wrong entries; None, and a problem, if there is none.
+    """
     section = raw.get(name)
     if not isinstance(section, dict):
         other = "; tribosweep run carries out this study" if "sweep" in raw or "parameters" in raw else ""
-        problems.append(Problem(name, f"missing: {without}{other}"))
+        problems.append(Problem(name, f"missing: {missing}{other}"))
         return None
-    problems += nulls(section, name)
+    problems += itertools.islice(nulls(section, name), LISTED * LISTED)
     return read_table(shape, section, name, problems)
 
 
@@ -73,6 +82,7 @@ ALIASES = {
     **dict.fromkeys(("num", "n", "number", "points", "size", "steps", "samples"), "count"),
     **dict.fromkeys(("scale", "space"), "spacing"),
 }  # what other programs call the keys of a range
+OF_SAMPLES = dict.fromkeys(("sampling", "sampler", "method"), "design")  # and that of a sample
 
 
 def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
@@ -104,7 +114,7 @@ def unknown(location: Sequence[str], known: Mapping[str, str], model: str = "") 
         location: the key, behind those of its tables. known: the keys that its table has, with their descriptions.
     """
     *tables, key = location
-    alias, topic = ALIASES.get(key) if tables == ["sweep"] else None, TOPICS.get(location[0], "")
+    alias, topic = OF_SAMPLES.get(key, ALIASES.get(key)) if tables == ["sweep"] else None, TOPICS.get(location[0], "")
     if alias in known:
         return f"unknown key; [sweep] calls it {alias!r}"
     if len(tables) == 2 and tables[0] in PARTS:

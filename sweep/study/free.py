@@ -23,15 +23,14 @@ from tribosweep.sweep.study import structures
 from tribosweep.sweep.study.axis_distributions import read_law
 from tribosweep.sweep.study.document import belongs, read_document
 from tribosweep.sweep.study.grammar import unsaid
-from tribosweep.sweep.study.schema import TIME_KEYS
+from tribosweep.sweep.study.schema import PARTS, TIME_KEYS
 from tribosweep.sweep.study.value_types import UNIT, Filled, Form, Given, OneOf, TableSchema
 
 SCALES = ("log", "linear")
-FREE_MISSING = "missing: which parameters are to be found, such as k_n = { from = 0.1, to = 10.0 }"
+FREE_MISSING = "missing: parameters with their bounds, such as k_n = { from = 0.1, to = 10.0 }"
 MOST_FREE, MOST_STARTS = 100, 10_000
 QUANTILES = 4096  # of a prior, from which its mean and standard deviation on another scale follow
 LEAST_MASS = 1e-6  # a prior that leaves the bounds a smaller probability contradicts them
-PARTS = ("supports", "loads")
 NODE = re.compile(r"(\w++)\[([0-9]{1,9})\]")
 OF_PRIOR = {
     "type": "object",
@@ -74,7 +73,7 @@ class Fitted(Variable):
 T = TypeVar("T", bound=Bounds)
 FreeTables = Annotated[
     dict[str, Annotated[T, Form("must have bounds, { from = 0.1, to = 10.0 }")] | None],
-    Filled(FREE_MISSING, MOST_FREE, "parameters: at most {} can be found together"),
+    Filled(FREE_MISSING, MOST_FREE, "parameters"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -45,6 +46,9 @@ def read_table(
     if not isinstance(raw, dict):
         problems.append(Problem(path, f"must be a table of keys, not {shorten(raw)}"))
         return shape()
+    if odd := list(itertools.islice(odd_keys(raw, path), LISTED)):
+        problems += odd
+        return read_table(shape, with_texts(raw), path, problems, unknown)
 
     def problem(item: Any) -> Problem:
         location = placed(item["loc"], raw)
@@ -76,6 +80,23 @@ def nulls(raw: object, path: str) -> Iterator[Problem]:
             yield from nulls(each, dotted(path, [key]))
 
 
+def odd_keys(raw: object, path: str) -> Iterator[Problem]:
+    """The problems of keys that are no texts, in tables that come from Python."""
+    if isinstance(raw, dict | list):
+        for key, each in raw.items() if isinstance(raw, dict) else enumerate(raw):
+            if isinstance(raw, dict) and not isinstance(key, str):
+                yield Problem(path, f"keys must be texts, not {shorten(key)}")
+            else:
+                yield from odd_keys(each, dotted(path, [key]))
+
+
+def with_texts(raw: Any) -> Any:
+    """A copy of a value without keys that are no texts."""
+    if isinstance(raw, dict):
+        return {key: with_texts(each) for key, each in raw.items() if isinstance(key, str)}
+    return [with_texts(each) for each in raw] if isinstance(raw, list) else raw
+
+
 def describe(item: Any) -> str:
     """What pydantic finds wrong with a value, in words."""
     if item["type"] == "value_error":
@@ -88,7 +109,8 @@ def placed(location: Sequence[str | int], raw: object) -> list[str | int]:
     """The place of a wrong entry of `raw`, from pydantic's: without the number of one that stands without a list, and without "[key]"."""
     found: list[str | int] = []
     for part in location:
-        if part == "[key]" or (isinstance(part, int) and not isinstance(raw, list)):
+        mark = part == "[key]" and not (isinstance(raw, dict) and part in raw)  # pydantic's, unless the table has such a key
+        if mark or (isinstance(part, int) and not isinstance(raw, list)):
             continue
         found.append(part)
         raw = raw[part] if isinstance(raw, list) and isinstance(part, int) else raw.get(part) if isinstance(raw, dict) else None
@@ -115,12 +137,16 @@ def tree_of(locations: Iterable[Sequence[str | int]]) -> Tree:
     return tree
 
 
+LEFT_OUT = object()
+
+
 def pruned(value: Any, annotation: Any, wrong: Tree) -> Any:
     """A copy of a value of a type without its wrong entries; LEFT_OUT if it cannot be without.
 
-    An entry of a list or of a table of names leaves None in its place if its type has it, or an empty table in a list, so that the others
-    keep their numbers and its name stays known. Else it goes with its list, or its name with it, and the last name with its table of names.
-    A key that a table needs goes with its table.
+    - A key of a table is removed; with one that the table needs the whole table is.
+    - An entry of a list or of a table of names becomes None, if its type has None: the others keep their numbers, and its name stays known.
+    - Else an entry of a table of names is removed, and the table with its last name.
+    - Else an entry of a list becomes an empty table, if its type has one; if not, the whole list is removed.
     """
     if not wrong or not isinstance(value, dict | list):
         return LEFT_OUT
@@ -146,9 +172,6 @@ def pruned(value: Any, annotation: Any, wrong: Tree) -> Any:
         else:
             return LEFT_OUT
     return copy if copy or is_table(table) else LEFT_OUT
-
-
-LEFT_OUT = object()
 
 
 def needed(table: type[TableSchema]) -> set[str]:

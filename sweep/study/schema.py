@@ -25,7 +25,7 @@ WIDTH = Quantity(
     lower=1e-14,
     upper=0.1,
 )
-CHANCE = Quantity("chance", "", "chance of the event on the boundary", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
+CHANCE = Quantity("chance", "", "probability of the event on the boundary", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
 CONFIDENCE = Quantity("confidence", "", "of the band", lower=0.0, upper=1.0, lower_open=True, upper_open=True)
 PROBABILITY = Quantity("level_probability", "", "share of a level that starts the next one", lower=0.02, upper=0.5)
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic_core import core_schema as core
 
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.io.errors import shorten
+from tribosweep.sweep.io.errors import advise, shorten
 from tribosweep.sweep.io.values import number
 
 MOST_ENTRIES = 10_000  # of a list or a table of names, each of which may be wrong
@@ -110,7 +110,7 @@ class OneOf(Checked):
     def read(self, value: object) -> str:
         """The same word."""
         if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"{shorten(value)} is none of {', '.join(self.words)}")
+            raise ValueError(f"{shorten(value)} is none; {advise(value, self.words)}")
         return value
 
     def schema(self) -> Schema:
@@ -120,7 +120,10 @@ class OneOf(Checked):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Words on a value of another type than that before it, or on a table that lacks a key: "must have bounds", say."""
+    """Replaces pydantic's message on a value of another type, or on a table that lacks a key: `words`, and the value.
+
+    So it does with every message on the value as a whole: checks with words of their own stand behind it in the type.
+    """
 
     words: str
 
@@ -141,18 +144,18 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A table of names that has some, at most `most` `things`; `words` are said of any other value."""
+    """A table of names that has some, at most `most`; `words` are said of any other value. things: what it names, in words."""
 
     words: str
     most: int = MOST_ENTRIES
-    things: str = "entries: at most {} are read"
+    things: str = "entries"
 
     def read(self, value: object) -> object:
         """The same table."""
         if not isinstance(value, dict) or not value:
-            raise ValueError(self.words)
+            raise ValueError(self.words if value == {} else f"{self.words}, not {shorten(value)}")
         if len(value) > self.most:
-            raise ValueError(f"names {len(value):,} {self.things.format(f'{self.most:,}')}")
+            raise ValueError(f"names {len(value):,} {self.things}: at most {self.most:,} are read")
         return value
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
@@ -166,10 +169,10 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A value may stand in a shorter form, which `convert` makes long; without its JSON schema it is an entry of a list."""
+    """A value may stand in a shorter form, which `convert` makes long. short: its JSON schema; None: that of an entry of a list."""
 
     convert: Callable[[object], object]
-    schema: Schema | None = field(default=None, hash=False)
+    short: Schema | None = field(default=None, hash=False)
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core.CoreSchema:
         """For pydantic: a short form is converted before anything is checked."""
@@ -178,14 +181,19 @@ class Short:
     def __get_pydantic_json_schema__(self, schema: core.CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         """For pydantic: either form."""
         long = handler(schema)
-        return either(long["items"] if self.schema is None else self.schema, long)
+        return either(long["items"] if self.short is None else self.short, long)
+
+
+def few(value: object) -> object:
+    """The same value; ValueError if it is a list with too many entries, each of which may be wrong."""
+    if isinstance(value, list) and len(value) > MOST_ENTRIES:
+        raise ValueError(f"has {len(value):,} entries: at most {MOST_ENTRIES:,} are read")
+    return value
 
 
 def one_or_several(value: object) -> object:
     """A list of one, where one stands without a list."""
-    if isinstance(value, list) and len(value) > MOST_ENTRIES:
-        raise ValueError(f"has {len(value):,} entries: at most {MOST_ENTRIES:,} are read")
-    return value if isinstance(value, list) else [value]
+    return few(value) if isinstance(value, list) else [value]
 
 
 Entry = TypeVar("Entry")

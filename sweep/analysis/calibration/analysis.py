@@ -168,7 +168,7 @@ def notes_on(result: CalibrationResult) -> list[str]:
             f"{data.count} numbers for {len(space.names)} parameters leave nothing to estimate the scatter, so there are no intervals: "
             f'measure more, or state the standard deviations and noise = "known".'
         )
-    notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
+    notes += [f"Not identifiable: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
               for direction in known.undetermined]  # fmt: skip
     apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.identifiable[place]]
     if apart:
@@ -179,11 +179,11 @@ def notes_on(result: CalibrationResult) -> list[str]:
     notes += [f"{space.names[place]} lies on a bound and counts as known there: widen its bounds, or find out what keeps it there."
               for place in np.flatnonzero(known.bound)]  # fmt: skip
     if result.calibration.known and known.freedom > 0:
-        chance = float(stats.chi2.sf(best.chi2, known.freedom))
-        if chance < UNLIKELY:
+        probability = float(stats.chi2.sf(best.chi2, known.freedom))
+        if probability < UNLIKELY:
             notes.append(
                 f"chi^2 = {best.chi2:.4g} with {known.freedom:g} degrees of freedom: the scatter is larger than the standard deviations "
-                f"say (probability {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
+                f"say (probability {probability:.1g}). The model misses something, or they are too small, and so are the intervals."
             )
     near = [each for each in result.optima[1:] if each.outcome in OPTIMAL and each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:

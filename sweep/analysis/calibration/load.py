@@ -179,5 +179,5 @@ def absolute(section: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         found["data"] = str((folder / found["data"]).absolute())
     for key in ("traces", "loops"):
         if key in found:
-            found[key] = [{**each, "file": str((folder / each["file"]).absolute())} for each in found[key] if each is not None]
+            found[key] = [{**each, "file": str((folder / each["file"]).absolute())} for each in found[key]]
     return found

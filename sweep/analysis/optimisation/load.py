@@ -20,6 +20,7 @@ from tribosweep.sweep.study.capabilities import OPTIMISATION, check_derivatives
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.document import read_section
 from tribosweep.sweep.study.free import Free, at_home, at_values, model_of, read_free
+from tribosweep.sweep.study.grammar import unsaid
 from tribosweep.sweep.study.optimise import EVOLUTION, OPTIMISE, SLSQP, Optimise
 
 MOST_ROWS = 100_000
@@ -130,7 +131,7 @@ def read_functions(
                 continue
             problems += lacking(objectives[-1].measure, config, path(key, place))
     count = len(asked.minimise) + len(asked.maximise)
-    if not count and not {"minimise", "maximise"} & section.keys():
+    if not count and all(unsaid(f"{OPTIMISE}.{key}", problems) for key in ("minimise", "maximise")):
         problems.append(Problem(f"{OPTIMISE}.minimise", f"missing: what is to be made small (or, with maximise, large): {FORMS}"))
     elif count > 2:
         problems.append(Problem(f"{OPTIMISE}.minimise", f"{count} objectives: one, or two for a front; the others can be constraints"))
