@@ -20,9 +20,9 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.arguments import check_given, model_of
 from tribosweep.kernels.models.contacts import WallContact
 from tribosweep.kernels.models.features import VARIED
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.loops import LOOP_COLUMNS, check_loop
 from tribosweep.kernels.models.parameters import normal_force_of_motion
-from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.rules import STEP_RULES
 from tribosweep.kernels.numerics.numbers import Array
 from tribosweep.kernels.results import Results
@@ -128,7 +128,7 @@ def _buckles(model: Model, params: Mapping[str, Any], wall: WallContact) -> bool
 
 def _friction_of(resolved: Mapping[str, Array], params: Mapping[str, Any]) -> FrictionLaw | None:
     """The friction law of resolved parameters; None where nothing rubs."""
-    if not {"k_t", *PRESLIDING} & params.keys():
+    if not {"k_t", *FRICTION_LAWS} & params.keys():
         return None
     unread = {name for name in (*VARIED, *LAWS) if name not in params}
     return friction_law({name: value for name, value in resolved.items() if name not in unread})

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 TOWER = ("kernels", "sweep", "tribosweep")  # folders of the checkout; one imports from those before it, and the last has the others
 FACES = {"tribosweep.kernels", "tribosweep.sweep"}  # what `from tribosweep import kernels` imports
 PACKAGES = {
-    "tribosweep": {"__main__": 1},
+    "tribosweep": {"__main__": 1, "testing": 1},
     "sweep": {
         "io": 1,
         "design": 2,

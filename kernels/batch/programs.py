@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tribosweep.kernels.batch.program_key import IMAGE, LOCKSTEP, ProgramKey
+from tribosweep.kernels.models import outside_laws
 from tribosweep.kernels.models.contacts import Kind
 from tribosweep.kernels.models.schemes import EXACT, SINGLE, STEADY
 
@@ -57,7 +58,10 @@ def module_of(key: ProgramKey) -> str:
 
 def depends_on(key: ProgramKey) -> tuple[str, ...]:
     """The modules from which imports reach all code of the program of a key, and the folder of C++ that it calls."""
-    return ("tribosweep.kernels.batch.compile", module_of(key), *["tribosweep.kernels.native"] * key.native)
+    outside = [
+        law.module for switch, law in outside_laws.laws().items() if switch in key.varied
+    ]  # not of this package: such a program is not kept
+    return ("tribosweep.kernels.batch.compile", module_of(key), *["tribosweep.kernels.native"] * key.native, *outside)
 
 
 def engine(key: ProgramKey) -> Any:

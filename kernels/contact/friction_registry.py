@@ -10,9 +10,11 @@ from tribosweep.kernels.contact.friction_law import FrictionLaw
 from tribosweep.kernels.contact.lugre import LuGre
 from tribosweep.kernels.contact.penalised import Penalised
 from tribosweep.kernels.contact.varying_friction import Varied
+from tribosweep.kernels.models.friction_laws import OUTSIDE
 
 # parameter -> the law that it selects; the first parameter present counts; without any the law is Penalised
 LAWS: Mapping[str, Any] = {
+    **OUTSIDE,
     "bristle_stiffness": LuGre,
     "dahl_stiffness": Dahl,
     "normal_amplitude": Varied,

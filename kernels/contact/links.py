@@ -12,11 +12,12 @@ from tribosweep.kernels.contact.link_law import LinkLaw, Travel
 from tribosweep.kernels.contact.maxwell import Maxwell
 from tribosweep.kernels.contact.path import Path
 from tribosweep.kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
-from tribosweep.kernels.models.links import LINKS
+from tribosweep.kernels.models.links import LINKS, OUTSIDE
 from tribosweep.kernels.numerics.numbers import Array
 
 # parameter -> the law that it selects (see `models.links.LINKS`); any number of them act side by side
 LAWS: Mapping[str, Any] = {
+    **OUTSIDE,
     "spring_force": NonlinearSpring,
     "damper_force": NonlinearDamper,
     "maxwell_stiffness": Maxwell,

@@ -22,16 +22,19 @@ import functools
 import operator
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
 from tribosweep.kernels.contact.law import Guard, Instant, Phase, choose, idle
+from tribosweep.kernels.contact.stop_law import StopLaw, stop_law
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.observables import impacts
 
 # parameters that are infinite or NaN if their part of the model is absent
 MAY_BE_ABSENT = ("k_t", "c_t", "m_2", "k_post", "post_set", "post_stiffness", "post_damping")
 
+_FACE = 1e-100  # m, a compression at the face of a stop
 OFF, BEHIND, LIFTED, ELASTIC, YIELDING, RELOADED, CAPPED = (float(n) for n in range(7))
 WALL_EVENTS = (
     "", "impact", "separation", "leaves the wall", "touches again", "buckles", "yields again", "end of yielding", "next piece",
@@ -115,6 +118,7 @@ class Wall(NamedTuple):
         varying_damping: whether an added damping may vary while the wall yields (compile-time). Those phases are not linear.
         stands: +1.0 for a wall at +gap, -1.0 for one at -gap (compile-time).
         rounded: penetration [m] that rounding may decide (`impacts.rounded`).
+        law: of an elastic stop of the time schemes, in place of k_n and c_n; None for these.
     """
 
     m: Array
@@ -127,6 +131,7 @@ class Wall(NamedTuple):
     varying_damping: bool = False
     stands: float = 1.0
     rounded: Array | float = 0.0
+    law: StopLaw | None = None
 
     @classmethod
     def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False, prefix: str = "", sides: int = 0) -> Wall:
@@ -143,7 +148,7 @@ class Wall(NamedTuple):
         stands = -1.0 if sides < 0 else 1.0
         limit = impacts.rounded(p, own["gap"])
         if not buckles:
-            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands, limit)
+            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands, limit, stop_law(p))
         included = jnp.where(own["damping_criterion"] == 0.0, 1.0, zero)
         return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], Envelope.of(own), included, varying_damping, stands, limit)
 
@@ -183,7 +188,7 @@ class Wall(NamedTuple):
             y = y + side * rest
         inside = y >= 0.0  # at y = 0 the damper acts on a mass that moves in
         if self.envelope is None:
-            trial = self.k_n * y + self.c_n * speed
+            trial = self.pressed(y, speed)
             force = jnp.where(inside, jnp.maximum(trial, 0.0), 0.0)
             return -side * force, memory._replace(largest=jnp.maximum(memory.largest, y), force=force, trial=trial)
         largest = jnp.maximum(memory.largest, y)
@@ -199,6 +204,17 @@ class Wall(NamedTuple):
         return -side * force, Crush(largest, plastic, buckled, force, elastic + viscous, reach)
 
     # ---- forces
+
+    def pressed(self, y: Array, speed: Array) -> Array:
+        """Force of an elastic stop [N], also negative, at a compression [m] that grows at a speed [m/s]."""
+        if self.law is None:
+            return self.k_n * y + self.c_n * speed
+        inside = y > 0.0  # a law may have no derivative at its face
+        return jnp.where(inside, self.law.force(jnp.where(inside, y, 1.0), speed), 0.0)
+
+    def received(self, speed: Array) -> Array:
+        """Force [N] with which an elastic stop receives a mass at a speed [m/s]."""
+        return self.c_n * speed if self.law is None else jax.lax.stop_gradient(self.law.force(_FACE + 0.0 * speed, speed))
 
     def _elastic(self, memory: Pressed) -> tuple[Array, Array]:
         """Stiffness [N/m] and damping [N s/m] while the wall is elastic."""

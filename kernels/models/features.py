@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tribosweep.kernels.models import arrays as np
-from tribosweep.kernels.models.links import LINKS
-from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models import outside_laws
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
+from tribosweep.kernels.models.links import LINKS, OUTSIDE
 from tribosweep.kernels.models.quantity import Values
 
+STOPS = {switch: law.parameters for switch, law in outside_laws.laws(outside_laws.WALL).items()}  # laws of elastic stops
 # parts of an excitation, each with the parameters that only programs with that part read
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "harmonic": ("a0", "f0", "phase"),
@@ -30,7 +32,7 @@ VARIED: Mapping[str, tuple[str, ...]] = {
     "stribeck_speed": ("stribeck_speed",),
     "stribeck_exponent": ("stribeck_exponent",),
     "belt_speed": ("belt_speed",),
-    **{switch: tuple(quantity.name for quantity in law) for switch, law in {**PRESLIDING, **LINKS}.items()},
+    **{switch: tuple(quantity.name for quantity in law) for switch, law in {**FRICTION_LAWS, **LINKS, **STOPS}.items()},
     "maxwell_exponent": ("maxwell_exponent",),
 }
 EXPONENTS = {"stribeck_exponent": "stribeck_speed", "maxwell_exponent": "maxwell_stiffness"}  # and the law that each is of
@@ -47,5 +49,5 @@ def used(value: Any) -> Any:
 def varied(values: Values) -> dict[str, Any]:
     """Name in VARIED -> mask, of any shape, of the rows that vary that way. An exponent of 1 needs no law of its own."""
     found = {name: used(values.get(name, 0.0)) for name in VARIED}
-    found |= {name: np.any(used(np.atleast_1d(values.get(name, 0.0))), axis=-1) for name in LINKS}
+    found |= {name: np.any(used(np.atleast_1d(values.get(name, 0.0))), axis=-1) for name in LINKS if name not in OUTSIDE}
     return found | {exponent: found[law] & (np.asarray(values.get(exponent, 1.0)) != 1.0) for exponent, law in EXPONENTS.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from tribosweep.kernels.models import outside_laws
 from tribosweep.kernels.models.features import DRIVES, LINEAR
 from tribosweep.kernels.models.links import LINKS
 from tribosweep.kernels.models.model import Model
@@ -100,6 +101,7 @@ LIMITS = (
     *(Limit(use, "needs a window [start, end] in s", uses=(STEADY,)) for use in (BLOCKS, STATISTICS)),
     Limit(MULTIPLIERS, "is of a periodic motion: it needs the window 'steady'", without=(STEADY,)),
     Limit(SINGLE, "has no links beside k and c, whose energies need more digits", parameters=tuple(LINKS)),
+    *(Limit(SINGLE, f"is not tried with {law.title}", parameters=(switch,)) for switch, law in outside_laws.laws().items()),
 )  # fmt: skip
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tribosweep.kernels.models import arrays as np
+from tribosweep.kernels.models import outside_laws
 from tribosweep.kernels.models.quantity import Quantity
 
 _BEYOND = "beyond its ends the table goes on with its last slope"
+OUTSIDE = outside_laws.laws(outside_laws.LINK)
 # law: the parameter that switches it on -> its parameters
 LINKS: Mapping[str, tuple[Quantity, ...]] = {
     "spring_force": (
@@ -34,6 +36,7 @@ LINKS: Mapping[str, tuple[Quantity, ...]] = {
         Quantity("hardening_force", "N", "force of the elasto-plastic link at these displacements, linear between them; it hardens "
                  "isotropically and acts beside k", kind="list", default=()),
     ),
+    **{switch: law.parameters for switch, law in OUTSIDE.items()},
 }  # fmt: skip
 MAXWELL_EXPONENT = Quantity("maxwell_exponent", "1", "exponent a of the dashpots of the Maxwell branches: force = maxwell_damping |v|^a, "
                             "by its sign", "a", default=1.0, lower=0.0, upper=1.0, lower_open=True)  # fmt: skip
@@ -92,10 +95,16 @@ def stiffness_and_damping(p: Mapping[str, Any]) -> tuple[Any, Any]:
     """Largest stiffness [N/m] and damping [N s/m] of the links beside k and c, of each row; 0 without a link."""
     branches = np.nansum(np.asarray(p.get("maxwell_stiffness", ()), float), axis=-1)
     springs = (steepest(p, f"{name}_displacement", f"{name}_force") for name in ("spring", "hardening"))
-    return sum(springs, branches), steepest(p, "damper_velocity", "damper_force")
+    return outside_laws.added(OUTSIDE, p, sum(springs, branches), steepest(p, "damper_velocity", "damper_force"))
 
 
 def linked(p: Mapping[str, Any]) -> Any:
     """Mask of the rows that have a link beside k and c."""
-    masks = [np.any(np.isfinite(np.asarray(p[name])) & (np.asarray(p[name]) != 0.0), axis=-1) for name in LINKS if name in p]
-    return sum(masks, np.False_) > 0
+    return sum((has(p, name) for name in LINKS if name in p), np.False_) > 0
+
+
+def has(p: Mapping[str, Any], switch: str) -> Any:
+    """Mask of the rows that have the law of a switch: a number of a law of another package, else a table."""
+    value = np.asarray(p.get(switch, 0.0 if switch in OUTSIDE else ()))
+    given = np.isfinite(value) & (value != 0.0)
+    return given if switch in OUTSIDE else np.any(given, axis=-1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tribosweep.kernels.models import links
-from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS, OUTSIDE
 from tribosweep.kernels.models.quantity import Quantity
 
-SPEEDS = ("bristle_stiffness", "stribeck_speed")  # laws whose force depends on the slip speed, and not on the path alone
+# laws whose force depends on the slip speed, or may do so, and not on the path alone
+SPEEDS = ("bristle_stiffness", "stribeck_speed", *OUTSIDE)
 FOREIGN = ("normal_amplitude", "belt_speed")  # friction that changes in time or moves by itself
-HOLDS = ("k_t", *PRESLIDING)  # what friction needs in order to have a force while it holds
+HOLDS = ("k_t", *FRICTION_LAWS)  # what friction needs in order to have a force while it holds
 
 LOOP_COLUMNS = (
     Quantity("force", "N", "force that imposes the displacement on the contacts: the push of the walls less friction_force", "F"),

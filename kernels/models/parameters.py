@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tribosweep.kernels.models.arrays import is_traced
+from tribosweep.kernels.models.friction_laws import PARAMETERS as FRICTION_LAW_PARAMETERS
 from tribosweep.kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from tribosweep.kernels.models.loads import PULSES_OF_A_MASS, TABLES, fastest_of_pulse, is_none
-from tribosweep.kernels.models.presliding import PARAMETERS as PRESLIDING_PARAMETERS
 from tribosweep.kernels.models.quantity import Quantity
 
 OSCILLATOR = (
@@ -39,7 +39,7 @@ OSCILLATOR = (
              lower=0.0, lower_open=True),
     Quantity("c_t", "N s/m", "tangential damping of the penalised contact", "c_t",
              default_rule="critical damping of the stuck mass, max(0, 2 sqrt(m (k + k_t)) - c)", lower=0.0),
-    *PRESLIDING_PARAMETERS,
+    *FRICTION_LAW_PARAMETERS,
     *LINK_PARAMETERS,
     Quantity("a0", "m/s^2", "amplitude of the base acceleration a0 sin(omega t + phase)", "a_0", default=0.0),
     Quantity("omega", "rad/s", "circular frequency of the excitation", r"\omega", default=2.0 * math.pi, lower=0.0, lower_open=True),

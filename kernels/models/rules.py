@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tribosweep.kernels.models import arrays as np
-from tribosweep.kernels.models import links
+from tribosweep.kernels.models import friction_laws, links, outside_laws
 from tribosweep.kernels.models.features import used
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS, PRESLIDING
 from tribosweep.kernels.models.loads import LOAD_RULES
 from tribosweep.kernels.models.model import Rule
-from tribosweep.kernels.models.presliding import PRESLIDING, presliding
 from tribosweep.kernels.models.quantity import Values
 from tribosweep.kernels.models.schemes import (
     EXACT,
     MOST_STEPS,
     SCHEMES,
+    STOPS,
     held_stiffness_and_damping,
     rubs,
     same_friction,
@@ -24,6 +25,32 @@ from tribosweep.kernels.models.schemes import (
 )
 
 TONES = ("tone_a0", "tone_omega", "tone_phase")
+
+
+def _presliding(p: Values) -> Any:
+    """Mask of the rows of LuGre or Dahl friction."""
+    return sum(1 * friction_laws.has(p, switch) for switch in PRESLIDING) > 0
+
+
+def _rules_of(law: outside_laws.OutsideLaw) -> list[Rule]:
+    """The rules of a law of friction of another package: schemes, and what it does not read."""
+    switch = law.switch
+    others = {
+        "mu_s": lambda p, _s: ~same_friction(np.maximum(p["mu_s"], p["mu_d"]), np.minimum(p["mu_s"], p["mu_d"])),
+        **{name: functools.partial(lambda p, _s, name: used(p.get(name, 0.0)), name=name) for name in outside_laws.MAY_READ[1:]},
+    }
+    return [
+        Rule((switch,), f"scheme 'exact' does not run {law.title}: choose a time scheme, or leave out {switch}",
+             lambda p, s: (s == EXACT) & friction_laws.has(p, switch)),
+        *(
+            Rule((switch, name), f"{law.title} does not read {name}: leave it out",
+                 functools.partial(lambda p, s, breaks: friction_laws.has(p, switch) & breaks(p, s), breaks=breaks))
+            for name, breaks in others.items()
+            if name not in law.reads
+        ),
+    ]  # fmt: skip
+
+
 FRICTION_RULES = (
     Rule(("mu_s", "mu_d", "mu"),
          "static friction must be at least dynamic friction (mu_s >= mu_d), or the contact would chatter for ever: give a stribeck_speed, "
@@ -31,7 +58,7 @@ FRICTION_RULES = (
          lambda p, _s: (np.asarray(p["mu_s"]) < p["mu_d"]) & ~used(p.get("stribeck_speed", 0.0)),
          lambda p, _s: f"mu_s = {p['mu_s']:g} is less than mu_d = {p['mu_d']:g}"),
     Rule(("k_t",), "a time scheme needs the penalised contact: give k_t",
-         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p) & ~presliding(p),
+         lambda p, s: (s != EXACT) & np.isposinf(p["k_t"]) & rubs(p) & ~friction_laws.has_law(p),
          lambda _p, s: f"scheme {s!r} needs the tangential stiffness k_t [N/m] (SDND104 uses 9e6), or choose the scheme 'exact'"),
     Rule(("stribeck_speed",), "scheme 'exact' has no Stribeck friction, whose phases are not linear: choose a time scheme, or leave out "
          "stribeck_speed",
@@ -43,14 +70,15 @@ FRICTION_RULES = (
          & same_friction(np.asarray(p["mu_s"]), p["mu_d"]) & rubs(p)),
     Rule(tuple(PRESLIDING), "scheme 'exact' has no presliding friction (LuGre, Dahl), whose phases are not linear: choose a time scheme, "
          f"or leave out {' and '.join(PRESLIDING)}",
-         lambda p, s: (s == EXACT) & presliding(p),
+         lambda p, s: (s == EXACT) & _presliding(p),
          lambda p, _s: ", ".join(f"{name} = {p[name]:g} N/m" for name in PRESLIDING if name in p)),
-    Rule(tuple(PRESLIDING), f"friction has one law: give one of {' and '.join(PRESLIDING)}",
-         lambda p, _s: sum(1 * used(p.get(name, 0.0)) for name in PRESLIDING) > 1),
+    Rule(tuple(FRICTION_LAWS), f"friction has one law: give one of {' and '.join(FRICTION_LAWS)}",
+         lambda p, _s: sum(1 * used(p.get(name, 0.0)) for name in FRICTION_LAWS) > 1),
     Rule((*PRESLIDING, "normal_amplitude"), "presliding friction (LuGre, Dahl) needs a constant normal force: leave out normal_amplitude",
-         lambda p, _s: presliding(p) & used(p.get("normal_amplitude", 0.0))),
+         lambda p, _s: _presliding(p) & used(p.get("normal_amplitude", 0.0))),
     Rule(("dahl_stiffness", "stribeck_speed"), "Dahl friction has one limit, mu_d F_n: leave out stribeck_speed, or use LuGre friction",
          lambda p, _s: used(p.get("dahl_stiffness", 0.0)) & used(p.get("stribeck_speed", 0.0))),
+    *(rule for law in friction_laws.OUTSIDE.values() for rule in _rules_of(law)),
 )  # fmt: skip
 
 
@@ -93,7 +121,7 @@ _LINKED = tuple(links.LINKS)
 LINK_RULES = (
     Rule(_LINKED, "scheme 'exact' has no links beside k and c, along which motion is not linear: choose a time scheme, or leave them out",
          lambda p, s: (s == EXACT) & links.linked(p),
-         lambda p, _s: f"given: {', '.join(name for name in _LINKED if links.entries(p, name))}"),
+         lambda p, _s: f"given: {', '.join(name for name in _LINKED if links.has(p, name))}"),
     Rule((*_LINKED, "m_2"), "two bodies move as one only with the same linear spring each: leave out m_2, or the links beside k and c",
          lambda p, _s: links.linked(p) & np.isfinite(p.get("m_2", np.inf))),
     *(
@@ -137,16 +165,33 @@ def _stable_step(p: Values, scheme: str) -> Any:
 
 def _stiffness_in_words(p: Values) -> str:
     """The stiffness and damping that bound the step of one row: of the wall, of the contact, or without friction of the oscillator."""
-    if 0.0 < wall_stiffness_and_damping(p)[0] >= held_stiffness_and_damping(p)[0]:
+    k_n, c_n = (float(value) for value in wall_stiffness_and_damping(p))
+    if 0.0 < k_n >= held_stiffness_and_damping(p)[0]:
+        if by_law := [law.title for switch, law in STOPS.items() if used(p.get(switch, 0.0))]:
+            return f"{by_law[0]} of up to {k_n:g} N/m and {c_n:g} N s/m"
         return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
     k_link, c_link = (float(value) for value in links.stiffness_and_damping(p))
     if k_link > 0.0 or c_link > 0.0:
         return f"links of up to {k_link:g} N/m and {c_link:g} N s/m beside k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
     laws = {**dict.fromkeys(PRESLIDING, "N/m"), "bristle_damping": "N s/m"}
     given = [f"{name} = {p[name]:g} {unit}" for name, unit in laws.items() if used(p.get(name, 0.0))]
+    k_t, c_t = (float(value) for value in held_stiffness_and_damping(p))
+    given += [
+        f"{law.title} of up to {k_t:g} N/m and {c_t:g} N s/m" for law in friction_laws.OUTSIDE.values() if friction_laws.has(p, law.switch)
+    ]
     contact = " and ".join(given) or f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
-    return contact if held_stiffness_and_damping(p)[0] > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+    return contact if k_t > 0.0 or c_t > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
 
+
+STOP_RULES = tuple(
+    Rule((switch,), f"scheme 'exact' does not run {law.title}: choose a time scheme, or leave out {switch}",
+         functools.partial(lambda p, s, switch: (s == EXACT) & used(p.get(switch, 0.0)), switch=switch))
+    for switch, law in STOPS.items()
+) + tuple(
+    Rule(tuple(STOPS), f"a stop has one law: give one of {' and '.join(STOPS)}",
+         lambda p, _s: sum(1 * used(p.get(name, 0.0)) for name in STOPS) > 1)
+    for _ in range(len(STOPS) > 1)
+)  # fmt: skip
 
 STEP_RULES = (
     Rule(("step", "end"), f"a run has at most {MOST_STEPS:.0e} steps",

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tribosweep.kernels.models import arrays as np
-from tribosweep.kernels.models import links
-from tribosweep.kernels.models.presliding import damping, presliding, stiffness
+from tribosweep.kernels.models import friction_laws, links, outside_laws
 from tribosweep.kernels.models.quantity import Values
 
 EXACT = "exact"
@@ -20,6 +19,7 @@ STEADY = "steady"  # the window over one period of the motion to which a run ten
 RUN = ("end", "window_start", "window_end")  # parameters that a steady run does not read
 PACE = ("step", *RUN)  # rows that share these run in lockstep
 PAIR = ("m_2", "x0_2", "v0_2")  # parameters of a second body
+STOPS = outside_laws.laws(outside_laws.WALL)  # laws of elastic stops, in place of k_n and c_n
 MOST_STEPS = 1e8  # of one run, rejected ones included
 
 
@@ -62,8 +62,8 @@ def same_friction(static: Any, dynamic: Any) -> Any:
 
 def held_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
     """Stiffness [N/m] and damping [N s/m] of the contact while it holds the mass; 0 without friction."""
-    holds, bristles = rubs(values), presliding(values)
-    k_t, c_t = np.where(bristles, stiffness(values), values["k_t"]), np.where(bristles, damping(values), values["c_t"])
+    holds, by_law, of_law = rubs(values), friction_laws.has_law(values), friction_laws.stiffness_and_damping(values)
+    k_t, c_t = (np.where(by_law, own, values[name]) for own, name in zip(of_law, ("k_t", "c_t"), strict=True))
     return np.where(holds, k_t, 0.0), np.where(holds, c_t, 0.0)
 
 
@@ -80,6 +80,10 @@ def wall_stiffness_and_damping(values: Values) -> tuple[Any, Any]:
 def _of_wall(values: Values, prefix: str) -> tuple[Any, Any]:
     """Largest stiffness [N/m] and damping [N s/m] of the wall whose parameters begin with `prefix`; 0 without that wall."""
     stiffness, damping = np.asarray(values.get(f"{prefix}k_n", 0.0)), np.asarray(values.get(f"{prefix}c_n", 0.0))
+    if STOPS and not prefix:
+        by_law = sum(1 * (np.asarray(values.get(switch, 0.0)) > 0.0) for switch in STOPS) > 0
+        stiffness, damping = (np.where(by_law, 0.0, own) for own in (stiffness, damping))
+        stiffness, damping = outside_laws.added(STOPS, values, stiffness, damping)
     for name in ("k_post", "post_stiffness"):
         stiffness = np.fmax(stiffness, _largest(values, name, prefix))
     for name in ("c_buckled", "post_damping"):

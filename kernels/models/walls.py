@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tribosweep.kernels.models import arrays as np
-from tribosweep.kernels.models import links
+from tribosweep.kernels.models import links, outside_laws
 from tribosweep.kernels.models.contacts import WallContact
 from tribosweep.kernels.models.model import Model, Rule
 from tribosweep.kernels.models.observables import (
@@ -29,7 +29,7 @@ from tribosweep.kernels.models.parameters import (
     derive_wear_law,
 )
 from tribosweep.kernels.models.quantity import Quantity, Values
-from tribosweep.kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, WINDOW_RULES
+from tribosweep.kernels.models.rules import EXCITATION_RULES, FRICTION_RULES, LINK_RULES, STEP_RULES, STOP_RULES, WINDOW_RULES
 from tribosweep.kernels.models.schemes import SCHEMES, rubs
 
 CRITERIA = ("included", "excluded")
@@ -285,7 +285,7 @@ STOP = Model(
     name="stop",
     description="a mass that hits an elastic stop: m x'' + c x' + k x = (f0 - m a0) sin(omega t + phase) + load - F, "
     f"F = max(0, k_n (x - gap) + c_n v) for x >= gap{ALONG}",
-    parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *WEAR_LAW, *TIME),
+    parameters=(*PRESSED_OSCILLATOR, *EXCITATION, *STOP_PARAMETERS, SIDES, *outside_laws.parameters(outside_laws.WALL), *WEAR_LAW, *TIME),
     observables=of_two(
         (
             *SHOCK_OBSERVABLES,
@@ -302,7 +302,7 @@ STOP = Model(
     implied=("mu", "g", *(q.name for q in WEAR_LAW)),
     steady=True,
     derive=derive_stop,
-    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *LINK_RULES, SIDES_RULE, *PAIR_RULES, *STEP_RULES),
+    rules=(*WINDOW_RULES, *EXCITATION_RULES, *FRICTION_RULES, *LINK_RULES, SIDES_RULE, *PAIR_RULES, *STOP_RULES, *STEP_RULES),
     walls=(WallContact(sides=0),),
 )
 

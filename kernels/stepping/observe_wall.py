@@ -203,6 +203,8 @@ def _along(
         plastic = jnp.where(parted, after.plastic, before.plastic)
     elastic = depth.plus(-stiffness * plastic, stiffness)
     trial = elastic + growth.plus(0.0, damping)
+    if wall.law is not None:
+        trial = Polynomial((before.trial, after.trial - before.trial))
     through, without = depth.crossing(), trial.crossing()
     begin = jnp.where(met, jnp.where(entered, jnp.where(plastic > 0.0, jnp.maximum(through, without), through), without), 0.0)
     finish = jnp.where(parted, jnp.where(trial.at(0.0) * trial.at(1.0) < 0.0, without, through), 1.0)
@@ -229,7 +231,10 @@ def _along(
         first, last = jnp.where(begin > part.start, begin, part.start), jnp.where(finish < part.end, finish, part.end)
         lasts = (pushed | pushes) & (last > first)
         last = jnp.where(lasts, last, first)
-        if wall.envelope is None:
+        if wall.law is not None:
+            pushes_with = dense_output.through(tuple(force(first + (last - first) * node) for node in dense_output.FIFTHS))
+            impulse, peak = (last - first) * pushes_with.integral(), pushes_with.extremes()[1]
+        elif wall.envelope is None:
             impulse, peak = trial.integral(first, last), trial.extremes(first, last)[1]
         else:
             # a wall that yields may do so from within the step on: the force is largest there, or where the elastic one is

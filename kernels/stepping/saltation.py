@@ -56,7 +56,7 @@ def force_at_entry(wall: Wall, was: Crush, span: Array, h: Array) -> Array:
     """The force [N] with which a wall receives a mass that comes `span` [m] deeper in a step of `h` [s]."""
     speed = span / jnp.where(h > 0.0, h, 1.0)
     if wall.envelope is None:
-        return wall.c_n * speed
+        return wall.received(speed)
     force = wall.envelope.damping(was.largest) * speed
     return jnp.where(wall.included > 0.0, jnp.minimum(force, wall.envelope.criterion(was.largest)), force)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.features import DRIVES
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.links import LINKS
-from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.execution.adaptive.probabilities import END_OF_INTERVAL
@@ -24,7 +24,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem
 ETA_AXES = {"a0", "mu", "g", "m"}
 DEN_HARTOG_AXES = ETA_AXES | {"omega", "k"}
 WALL_AXES = {"v0", "m", "k_n", "f_crit", "f_post", "plateau", "softening"}
-FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed", *PRESLIDING)  # parameters that theory needs to be 0
+FORCES = ("c", "load", "f0", "normal_amplitude", "stribeck_speed", "belt_speed", *FRICTION_LAWS)  # parameters that theory needs to be 0
 DERIVED = ("mu_s", "mu_d", "normal_force")
 MEASURED = Path("boundaries") / "boundaries.parquet"
 BETA_LOWEST = 0.5  # below it, motions have several stops per period and Den Hartog's condition is not sufficient

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 
+from tribosweep.kernels.models import outside_laws
 from tribosweep.sweep import registry
 from tribosweep.sweep.execution.shard import cannot_start
 from tribosweep.sweep.io import shipped
@@ -35,6 +36,7 @@ def examine() -> list[Finding]:
     findings = [Finding("python", platform.python_version(), sys.version_info >= OLDEST_PYTHON)]
     findings += [package(name) for name in PACKAGES]
     names = shipped.names()
+    findings += [Finding("laws", fault, good=False) for fault in outside_laws.faults()]
     findings += [Finding("analyses", fault, good=False) for fault in registry.faults()]
     findings.append(Finding("studies", f"{len(names)} in {shipped.folder()}", bool(names)))
     if all(finding.good for finding in findings):

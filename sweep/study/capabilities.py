@@ -9,10 +9,10 @@ from typing import Any
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models import limits as kernels_limits
 from tribosweep.kernels.models.features import DRIVES, VARIED
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.limits import Conflict, Limit, conflicts, is_oscillator, is_structure
 from tribosweep.kernels.models.links import LINKS
 from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, OBSERVED, STATISTICS, Asked
-from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.kernels.models.schemes import DOUBLE, EXACT, PAIR, SCHEMES, SINGLE, STEADY
 from tribosweep.sweep.design.boundary import Boundary
@@ -116,7 +116,7 @@ LIMITS = (
     ),
     Limit(BRANCHES, f"follows derivatives, which are {DOUBLE}", uses=(SINGLE,)),
     Limit(BRANCHES, "is of friction with constant coefficients",
-          parameters=(*PRESLIDING, *(name for name in VARIED if name.startswith("stribeck")))),
+          parameters=(*FRICTION_LAWS, *(name for name in VARIED if name.startswith("stribeck")))),
     Limit(BRANCHES, "is of a linear spring and a linear damper", parameters=NAMES_OF_LINKS),
     *(
         Limit(use, "is of walls that do not buckle, for one that does remembers", models=of, parameters=parameters)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.limits import TIME_SCHEMES
-from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 from tribosweep.kernels.models.structure_model import WHY_NOT_EXACT
@@ -98,7 +98,7 @@ def example_of(features: Iterable[str], model: Model, scheme: str) -> dict[str, 
         for name, value in own.items():
             if found.setdefault(name, value) != value:
                 return None
-    if model.structure is None and scheme != EXACT and not found.keys() & PRESLIDING.keys():
+    if model.structure is None and scheme != EXACT and not found.keys() & FRICTION_LAWS.keys():
         found.setdefault("k_t", HELD)
     return {name: value for name, value in found.items() if value is not None}
 

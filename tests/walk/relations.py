@@ -15,7 +15,7 @@ from tests.walk.settings import TABLE, Row, Setting, admitted, codes, parts_of, 
 from tribosweep import kernels
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.features import EXPONENTS
-from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.friction_laws import PRESLIDING
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 

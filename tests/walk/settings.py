@@ -22,8 +22,8 @@ from tests.figures import ROOM
 from tribosweep.kernels.batch.solve import check, solve
 from tribosweep.kernels.models import MODELS, Model
 from tribosweep.kernels.models.features import DRIVEN, EXPONENTS, FEATURES, VARIED
+from tribosweep.kernels.models.friction_laws import PRESLIDING
 from tribosweep.kernels.models.links import ASCENDING
-from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT, PACE, SCHEMES
 from tribosweep.kernels.models.status import RESULTS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tribosweep.kernels.models.presliding import PRESLIDING
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.sweep.analysis.calibration.data import Measurements
 from tribosweep.sweep.analysis.calibration.measured import read_data
@@ -28,7 +28,7 @@ from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.document import read_section
 from tribosweep.sweep.study.free import Free, at_home, at_values, model_of, read_free, read_prior
 
-SCHEMED, STEPPED = (*PRESLIDING, "stribeck_speed"), "rk54"  # what scheme exact does not have
+SCHEMED, STEPPED = (*FRICTION_LAWS, "stribeck_speed"), "rk54"  # what scheme exact does not have
 NOISE_SCALE = Quantity("noise_scale", "1", "factor of the standard deviations of the data", lower=0.0, lower_open=True)
 NOISE_BOUNDS = (1e-3, 1e3)
 ANY_NOISE = from_bounds(NOISE_SCALE.name, NOISE_SCALE.unit, *NOISE_BOUNDS, logarithmic=True, role=NOISE)
