@@ -27,7 +27,7 @@ from tribosweep.kernels.numerics.numbers import Array
 from tribosweep.kernels.runtime.stderr_filter import without_false_alarm
 from tribosweep.kernels.stepping import structure_loop
 from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS
-from tribosweep.kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
+from tribosweep.kernels.stepping.structure_run import StructureRun, StructureSetup, active
 
 MOST_ROWS = 20_000_000  # of a trace
 _HELD = "held"  # 1 during an impact, else 0; not part of a trace
@@ -230,8 +230,7 @@ def _resolve(
 def _seen(setup: StructureSetup, run: StructureRun, coordinates: bool) -> dict[str, Array]:
     """What a trace has of a run after a step."""
     state, body, key = run.state, setup.body, setup.key
-    clock = run.clock
-    time = clock.steps * (setup.p["end"] / cast("Array", setup.pace)) if isinstance(clock, Counted) else clock.t
+    time = run.time(setup)
     found = {"time": time, "q": state.x, "v": state.v} if coordinates else {"time": time}
     places, rates = setup.p["points"] @ state.x, setup.p["points"] @ state.v
     for row, (point, axis) in enumerate(key.points):

@@ -29,9 +29,9 @@ def check_law(
 ) -> list[str]:
     """Check a law that a package brings by the entry point `tribosweep.laws`, in runs with its parameters.
 
-    Rows do not depend on their neighbours; NaN gives the status of bad parameters; what friction or a link dissipates over a closed cycle
-    is the work on it; each scheme tends to an accurate run of rk54; derivatives, forward in every scheme and in reverse in those of fixed
-    step, are those of differences.
+    Rows do not depend on their neighbours; NaN gives the status of bad parameters; the force of friction is that of its state, and
+    opposes slip; what friction or a link dissipates over a closed cycle is the work on it; each scheme tends to an accurate run of rk54;
+    derivatives, forward in every scheme and in reverse in those of fixed step, are those of differences.
 
     Args:
         switch: the parameter that switches the law on.
@@ -117,7 +117,7 @@ def _cycle(law: OutsideLaw, _model: Model, given: Mapping[str, float], _schemes:
     count, size = 500, 0.3
     angle = np.linspace(0.0, 4.0 * np.pi, 2 * count + 1)
     x, v, h = (jnp.asarray(each) for each in (size * np.sin(angle), size * np.cos(angle), angle[1] - angle[0]))
-    work, lost = 0.0, 0.0
+    work, lost, phases = 0.0, 0.0, list[Finding]()
     if law.kind == LINK:
         state = made.at_start(x[0])
         for n in range(2 * count):
@@ -128,18 +128,22 @@ def _cycle(law: OutsideLaw, _model: Model, given: Mapping[str, float], _schemes:
                 lost += float(made.dissipated(state, travel, after))
             state = after
     else:
-        work, lost = _cycle_of_friction(made, x, v, h, count)
+        work, lost, phases = _cycle_of_friction(made, x, v, h, count)
     scale = max(abs(work), abs(lost), 1e-30)
     stored = float(given[law.switch]) * size * size  # a spring's cycle closes to rounding alone
     right = abs(work - lost) < 1e-2 * scale or max(abs(work), abs(lost)) < 1e-6 * stored
     return [
+        *phases,
         (right, f"a cycle of {size} m does a work of {work:.6g} J and dissipates {lost:.6g} J"),
-        (lost > -1e-9 * scale, "which is no gain"),
+        (lost > -1e-9 * scale, "it gains no energy" if lost > -1e-9 * scale else "it gains energy"),
     ]
 
 
-def _cycle_of_friction(made: Any, x: Array, v: Array, h: Array, count: int) -> tuple[float, float]:
-    """Work [J] on a law of friction over the second of two cycles of displacements [m] and velocities [m/s], and what it dissipates."""
+def _cycle_of_friction(made: Any, x: Array, v: Array, h: Array, count: int) -> tuple[float, float, list[Finding]]:
+    """Work [J] on a law of friction over the second of two cycles of displacements [m] and velocities [m/s], and what it dissipates.
+
+    Also whether the force follows from the state, and opposes the motion where the contact slips.
+    """
     import jax.numpy as jnp
 
     from tribosweep.kernels.contact.friction_law import SupportStep
@@ -147,6 +151,7 @@ def _cycle_of_friction(made: Any, x: Array, v: Array, h: Array, count: int) -> t
     zero, work, lost = jnp.zeros(()), 0.0, 0.0
     memory = made.at_start(v[0])
     before = made.force(memory, v[0])
+    differs, helps = 0.0, 0
     for n in range(2 * count):
         moved = x[n + 1] - x[n]
         force, after = made.evaluate(memory, moved, v[n + 1], zero, None, h)
@@ -154,8 +159,17 @@ def _cycle_of_friction(made: Any, x: Array, v: Array, h: Array, count: int) -> t
             work -= 0.5 * float((before * v[n] + force * v[n + 1]) * h)
             sliding = made.rubs(SupportStep(h, v[n], v[n + 1], moved, None, memory, after))
             lost += float(sliding.friction)
+        differs = max(differs, abs(float(force - made.force(after, v[n + 1]))) / max(abs(float(force)), 1e-30))
+        helps += bool(after.slips) and float(force * v[n + 1]) > 0.0
         memory, before = after, force
-    return work, lost
+    return (
+        work,
+        lost,
+        [
+            (differs < 1e-12, f"the force after a step differs from that of its state by {differs:.2g}"),
+            (helps == 0, f"friction drives the slip in {helps} of {2 * count} steps"),
+        ],
+    )
 
 
 def _resolved(law: OutsideLaw, given: Mapping[str, float]) -> dict[str, Any]:

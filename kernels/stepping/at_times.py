@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from tribosweep.kernels.numerics.numbers import Array
 from tribosweep.kernels.observables import impact_classes
 from tribosweep.kernels.observables.impact_classes import Classes
 from tribosweep.kernels.stepping import loop, observe_statistics
-from tribosweep.kernels.stepping.loop import Counted, Even, StepRun, StepSetup
+from tribosweep.kernels.stepping.loop import StepRun, StepSetup
 from tribosweep.kernels.stepping.scheme import Stepper, StepState
 
 
@@ -33,7 +33,7 @@ def prepare(stepper: Stepper, p: dict[str, Any], walls: tuple[WallLaw, ...]) -> 
 def begin(stepper: Stepper, setup: StepSetup, classes: Classes) -> Reached:
     """The run at t = 0."""
     run = loop.begin(stepper, setup)
-    return Reached(run, run.state, _time(setup, run), classes)
+    return Reached(run, run.state, loop.time_of(setup, run), classes)
 
 
 def advance(stepper: Stepper, setup: StepSetup, reached: Reached, time: Array) -> Reached:
@@ -41,19 +41,19 @@ def advance(stepper: Stepper, setup: StepSetup, reached: Reached, time: Array) -
 
     def one(reached: Reached) -> Reached:
         after = loop.attempt(stepper, setup, reached.run)
-        now, later = _time(setup, reached.run), _time(setup, after)
+        now, later = loop.time_of(setup, reached.run), loop.time_of(setup, after)
         taken = later > now  # an attempt that is refused changes neither
         before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
         shocks, classes = impact_classes.take(reached.classes, after.sums.shocks)
         after = after._replace(sums=after.sums._replace(shocks=shocks))
         return Reached(after, before, jnp.where(taken, now, reached.since), classes)
 
-    return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & loop.active(setup, each.run), one, reached)
+    return jax.lax.while_loop(lambda each: (loop.time_of(setup, each.run) < time) & loop.active(setup, each.run), one, reached)
 
 
 def sample(setup: StepSetup, reached: Reached, time: Array) -> dict[str, Array]:
     """The channels (`tribosweep.kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
-    part = part_of(time, reached.since, _time(setup, reached.run))
+    part = part_of(time, reached.since, loop.time_of(setup, reached.run))
     one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
     return {name: one[name] + part * (other[name] - one[name]) for name in one}
 
@@ -63,13 +63,6 @@ def part_of(time: Array, since: Array, until: Array) -> Array:
     length = until - since
     part: Array = jnp.where(length > 0.0, jnp.clip((time - since) / jnp.where(length > 0.0, length, 1.0), 0.0, 1.0), 1.0)
     return part
-
-
-def _time(setup: StepSetup, run: StepRun) -> Array:
-    """The time that a run has reached [s]."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps * loop.length(setup, cast("Even", setup.pace))
-    return run.clock.t
 
 
 def _seen(setup: StepSetup, state: StepState) -> dict[str, Array]:

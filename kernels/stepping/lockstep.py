@@ -20,12 +20,10 @@ from tribosweep.kernels.runtime import jax_setup
 from tribosweep.kernels.stepping import observe_friction, observe_wall, two_level_sums
 from tribosweep.kernels.stepping.loop import (
     STEPPERS,
-    Counted,
     Even,
     StepRun,
     StepSetup,
     StepSums,
-    Turned,
     attempt,
     begin,
     finish,
@@ -34,6 +32,7 @@ from tribosweep.kernels.stepping.loop import (
     turn,
     turned_to,
 )
+from tribosweep.kernels.stepping.progress import Counted, Turned
 from tribosweep.kernels.stepping.scheme import Stepper, StepState
 
 Stretch: TypeAlias = tuple[
@@ -116,11 +115,11 @@ def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, insid
             friction, shocks, totals = two_level_sums.close(friction, shocks, totals)
         return left, turned, after, StepSums(friction, shocks, totals=totals)
 
-    start = clock.steps.astype(int)
+    start, rotation = clock.steps.astype(int), cast("Turned", clock.rotation)
     total = jnp.maximum(end.astype(int) - start, 0) // each
     if inside or run.sums.totals is not None:
-        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, clock.rotation, run.state, run.sums))
+        _, turned, state, sums = jax.lax.while_loop(lambda now: now[0] > 0, several, (total, rotation, run.state, run.sums))
     else:
-        turned, state, shocks, _ = iterations(total, start, (clock.rotation, run.state, run.sums.shocks, None))
+        turned, state, shocks, _ = iterations(total, start, (rotation, run.state, run.sums.shocks, None))
         sums = run.sums._replace(shocks=shocks)
     return StepRun(Counted(clock.steps + total * each, turned), state, sums)

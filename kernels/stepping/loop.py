@@ -6,7 +6,7 @@ side by side, each with its own time and step, and a lane whose run has ended ta
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,7 @@ from tribosweep.kernels.models.contacts import STOP, WallLaw
 from tribosweep.kernels.models.features import FEATURES, UNBOUNDED
 from tribosweep.kernels.models.links import PARAMETERS as LINK_PARAMETERS
 from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
-from tribosweep.kernels.models.schemes import MOST_STEPS
-from tribosweep.kernels.models.status import Status
-from tribosweep.kernels.numerics.fusion import decide, for_every_lane, fusion_barrier
+from tribosweep.kernels.numerics.fusion import for_every_lane, fusion_barrier
 from tribosweep.kernels.numerics.numbers import Array, all_finite, choice, of_type
 from tribosweep.kernels.numerics.tangents import moved_with, with_tangent_of
 from tribosweep.kernels.observables import block_means, impacts, statistics
@@ -37,6 +35,7 @@ from tribosweep.kernels.stepping import (
     observe_links,
     observe_statistics,
     observe_wall,
+    progress,
     saltation,
     two_level_sums,
     window_bounds,
@@ -46,6 +45,7 @@ from tribosweep.kernels.stepping.adapt2 import ADAPT2
 from tribosweep.kernels.stepping.dense_output import Polynomial
 from tribosweep.kernels.stepping.devogelaere import DEVOGELAERE
 from tribosweep.kernels.stepping.euler import EULER
+from tribosweep.kernels.stepping.progress import Clock, Counted, Timed, Turned
 from tribosweep.kernels.stepping.rk32 import RK32
 from tribosweep.kernels.stepping.rk54 import RK54
 from tribosweep.kernels.stepping.scheme import Body, Control, External, Limits, Stepper, StepState, Trial
@@ -59,7 +59,6 @@ STEPPERS: dict[str, Stepper] = {
     "rk54": RK54,
 }
 CHUNK = 512  # attempts between two checks of which runs are over
-_NEARLY = 1.0 + 1e-6
 _NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *UNBOUNDED, *(q.name for q in LINK_PARAMETERS), "bank"}
 
 
@@ -74,13 +73,6 @@ class Even(NamedTuple):
     whole: Array
     turns: tuple[Turn, ...]
     swings: tuple[Turn, ...]
-
-
-class Turned(NamedTuple):
-    """Sine and cosine of the excitation's angle, and of the normal force's angle where it varies."""
-
-    force: Rotation
-    normal: Rotation | None
 
 
 class StepSetup(NamedTuple):
@@ -119,34 +111,6 @@ class StepSetup(NamedTuple):
     def at(self, time: Array) -> External:
         """What acts on the oscillator at a time [s]; the contact's memory is that of t = 0."""
         return self.external(self.excitation.at(time), None if self.pressing is None else self.pressing.swing.at(time), time)
-
-
-class Counted(NamedTuple):
-    """Progress of a run at fixed steps: number of steps taken, and the excitation's angle."""
-
-    steps: Array
-    rotation: Turned
-
-
-class Timed(NamedTuple):
-    """Progress of a run at adaptive steps.
-
-    Attributes:
-        t, rest: time [s], and its part lost by rounding. They and the counts of steps are float64, whatever the type of other numbers.
-        h: length of the next step [s].
-        accepted, rejected: number of steps. control: memory of the step size control. failure: a status code, 0 while all is well.
-    """
-
-    t: Array
-    rest: Array
-    h: Array
-    accepted: Array
-    rejected: Array
-    control: tuple[Array, ...]
-    failure: Array
-
-
-Clock: TypeAlias = Counted | Timed
 
 
 class StepSums(NamedTuple):
@@ -243,9 +207,7 @@ def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
 
 def active(setup: StepSetup, run: StepRun) -> Array:
     """Whether the run goes on: it has neither reached its end nor failed."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps < cast("Even", setup.pace).whole
-    return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
+    return progress.goes_on(run.clock, setup.pace.whole if isinstance(setup.pace, Even) else setup.finite, setup.p["end"])
 
 
 def attempt(stepper: Stepper, setup: StepSetup, run: StepRun) -> StepRun:
@@ -270,12 +232,8 @@ def closed(setup: StepSetup, run: StepRun) -> StepRun:
 def finish(setup: StepSetup, run: StepRun) -> tuple[dict[str, Array], Array]:
     """Observables by name (scalars), and the status code."""
     clock, zero = run.clock, 0.0 * setup.body.one
-    if isinstance(clock, Counted):
-        accepted, rejected = clock.steps, zero
-        status = _failure(setup).astype(jnp.int32)
-    else:
-        accepted, rejected, status = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32)
-    reached = clock.steps * length(setup, cast("Even", setup.pace)) if isinstance(clock, Counted) else clock.t
+    accepted, rejected, status = progress.outcome(clock, _failure(setup), zero)
+    reached = time_of(setup, run)
     friction, shocks = run.sums.friction, run.sums.shocks
     if run.sums.totals is not None:
         friction, shocks = two_level_sums.whole(friction, shocks, run.sums.totals)
@@ -318,6 +276,11 @@ def simulate(
     return finish(setup, jax.lax.while_loop(lambda run: active(setup, run), chunk, begin(stepper, setup)))
 
 
+def time_of(setup: StepSetup, run: StepRun) -> Array:
+    """The time that a run has reached [s]."""
+    return progress.time(run.clock, length(setup, setup.pace) if isinstance(setup.pace, Even) else setup.h)
+
+
 def length(setup: StepSetup, even: Even) -> Array:
     """Length of a fixed step [s], in float64."""
     return setup.h if setup.h.dtype == jnp.float64 else setup.p["end"] / even.whole
@@ -325,15 +288,14 @@ def length(setup: StepSetup, even: Even) -> Array:
 
 def _failure(setup: StepSetup) -> Array:
     """Status code of a run that cannot begin, as a float; 0 if it can begin."""
-    endless = setup.pace.whole > MOST_STEPS if isinstance(setup.pace, Even) else jnp.zeros_like(setup.finite)
-    return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
+    return progress.failure_at_start(setup.finite, setup.pace.whole if isinstance(setup.pace, Even) else None)
 
 
 def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted) -> StepRun:
     """One fixed step. After the last step of a run the length is 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
-    turned, trial, normal_forces = turn(stepper, setup, run.state, clock.rotation, h, done)
+    turned, trial, normal_forces = turn(stepper, setup, run.state, cast("Turned", clock.rotation), h, done)
     rate = whole / p["end"]
     begin, end = p["window_start"] * rate - done, p["window_end"] * rate - done
     closes = window_bounds.closes(p["window_end"], p["end"], done, whole)
@@ -464,16 +426,14 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     """One attempt at an adaptive step. It is cut at the ends of window, blocks and run, and where contact is lost or made again."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
     within = p["window_end"] if setup.instants is None else block_means.following(setup.instants, clock.t)
-    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], within, p["end"]))
+    target = progress.target(p, clock.t, within)
     if setup.pressing is not None:  # the normal force is not smooth where contact is lost or made
         target = jnp.minimum(target, clock.t + setup.pressing.until_zero(clock.t))
     bends = setup.excitation if isinstance(setup.excitation, Driven) and setup.excitation.tables else None
     if bends is not None:
         target = jnp.minimum(target, bends.next_after(clock.t))
-    left = (target - clock.t) - clock.rest
-    (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
-    h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
-    moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
+    stride = progress.stride(clock, target)
+    h, moments = stride.h, stride.moments(clock, stepper.fractions)
     pressing, normals, normal_forces = setup.pressing, cast("list[Array | None]", [None] * len(moments)), None
     if pressing is not None:
         normals = [pressing.swing.at(moment) for moment in moments]
@@ -490,15 +450,7 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     doubt = cast("tuple[Array, Array]", fixed(trial.doubt))
     verdict = control.judge(clock.control, doubt, fixed(h), clock.h, fixed(trial.state.x), fixed(trial.state.v), fixed(limits))
     going = active(setup, run)
-    # a step that is cut to hit an instant may be shorter than smallest_step, and so may its retries
-    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
-    accepted, too_small, too_many = decide(
-        verdict.accepted & going,
-        ~verdict.accepted & going & (verdict.shorter < smallest),
-        going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
-        like=h,
-    )
-    failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
+    accepted, failure = progress.judged(clock, stride, verdict, verdict.accepted & going, going, limits, setup.h)
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
     rubs = rubs_of(setup, run.state, trial, h, normal_forces)[1]  # its energies count only if the step is inside the window
@@ -538,25 +490,10 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     sums = sums._replace(friction=_slid_from_later(setup, run, sums.friction, against, part, later))
     trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, normal_forces))
     if bends is not None:
-        jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
+        jump = jnp.where(stride.lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
         trial = trial._replace(state=stepper.jumped(trial.state, jump * setup.body.by_mass))
-    total = clock.t + (clock.rest + h)
-    rest = (clock.rest + h) - (total - clock.t)
-    taken = Timed(
-        t=jnp.where(lands, target, total),
-        rest=jnp.where(lands, 0.0, rest),
-        h=jnp.maximum(verdict.longer, limits.smallest),
-        accepted=clock.accepted + 1.0,
-        rejected=clock.rejected,
-        control=verdict.after,
-        failure=failure,
-    )
-    refused = clock._replace(
-        h=jnp.where(going, verdict.shorter, clock.h),
-        rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
-        control=verdict.again,
-        failure=failure,
-    )
+    taken = progress.taken(clock, stride, verdict, limits, failure)
+    refused = progress.refused(clock, verdict, going, failure, jnp.where(going, verdict.shorter, clock.h))
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     return StepRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, (trial.state, sums), (run.state, run.sums)))
 

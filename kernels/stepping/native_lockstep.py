@@ -16,8 +16,9 @@ from tribosweep.kernels.models.schemes import MOST_STEPS
 from tribosweep.kernels.numerics.numbers import Array
 from tribosweep.kernels.runtime.native_library import EULER
 from tribosweep.kernels.stepping.lockstep import ends_of_window
-from tribosweep.kernels.stepping.loop import STEPPERS, Counted, Even, begin, finish, prepare
+from tribosweep.kernels.stepping.loop import STEPPERS, Even, begin, finish, prepare
 from tribosweep.kernels.stepping.observe_friction import Tally
+from tribosweep.kernels.stepping.progress import Counted
 
 
 def simulate(p: dict[str, Any]) -> tuple[dict[str, Array], Array]:

@@ -15,7 +15,7 @@ from tribosweep.kernels.observables.impact_classes import Classes
 from tribosweep.kernels.stepping import structure_loop
 from tribosweep.kernels.stepping.at_times import part_of
 from tribosweep.kernels.stepping.scheme import Stepper, StepState
-from tribosweep.kernels.stepping.structure_run import Counted, StructureRun, StructureSetup, active
+from tribosweep.kernels.stepping.structure_run import StructureRun, StructureSetup, active
 
 
 class Impacts(NamedTuple):
@@ -42,7 +42,7 @@ class Reached(NamedTuple):
 def begin(stepper: Stepper, setup: StructureSetup, classes: Classes | None = None) -> Reached:
     """The run at t = 0."""
     run = structure_loop.begin(stepper, setup)
-    zero = _time(setup, run)
+    zero = run.time(setup)
     impacts = None
     if classes is not None:
         force = _of_supports(run.state, "normal")
@@ -55,13 +55,13 @@ def advance(stepper: Stepper, setup: StructureSetup, reached: Reached, time: Arr
 
     def one(reached: Reached) -> Reached:
         after = structure_loop.attempt(stepper, setup, reached.run)
-        now, later = _time(setup, reached.run), _time(setup, after)
+        now, later = reached.run.time(setup), after.time(setup)
         taken = later > now  # an attempt that is refused changes neither
         before = jax.tree.map(lambda new, old: jnp.where(taken, new, old), reached.run.state, reached.before)
         impacts = None if reached.impacts is None else _impacts(reached.impacts, reached.run, after, now, later)
         return Reached(after, before, jnp.where(taken, now, reached.since), impacts)
 
-    return jax.lax.while_loop(lambda each: (_time(setup, each.run) < time) & active(setup, each.run), one, reached)
+    return jax.lax.while_loop(lambda each: (each.run.time(setup) < time) & active(setup, each.run), one, reached)
 
 
 def _impacts(impacts: Impacts, before: StructureRun, after: StructureRun, since: Array, until: Array) -> Impacts:
@@ -84,16 +84,9 @@ def _of_supports(state: StepState, name: str) -> Array:
 
 def sample(setup: StructureSetup, reached: Reached, time: Array) -> dict[str, Array]:
     """The channels (`tribosweep.kernels.models.signals.channels`) of a run that has advanced to a time [s]."""
-    part = part_of(time, reached.since, _time(setup, reached.run))
+    part = part_of(time, reached.since, reached.run.time(setup))
     one, other = _seen(setup, reached.before), _seen(setup, reached.run.state)
     return {name: one[name] + part * (other[name] - one[name]) for name in one}
-
-
-def _time(setup: StructureSetup, run: StructureRun) -> Array:
-    """The time that a run has reached [s]."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps * (setup.p["end"] / cast("Array", setup.pace))
-    return run.clock.t
 
 
 def _seen(setup: StructureSetup, state: StepState) -> dict[str, Array]:

@@ -22,11 +22,12 @@ from tribosweep.kernels.stepping.euler import EULER
 from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS
 from tribosweep.kernels.stepping.observe_structure import observe, see, works
 from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.progress import Counted
 from tribosweep.kernels.stepping.scheme import Stepper, StepState, Trial
 from tribosweep.kernels.stepping.side_by_side import side_by_side
 from tribosweep.kernels.stepping.structure import times
 from tribosweep.kernels.stepping.structure_loop import alike, begin, closed, finish, parts_of, prepare, started
-from tribosweep.kernels.stepping.structure_run import Counted, Seen, StructureRun, StructureSetup, StructureSums, touches_of
+from tribosweep.kernels.stepping.structure_run import Seen, StructureRun, StructureSetup, StructureSums, touches_of
 
 _INSIDE, _OUTSIDE = "inside", "outside"
 

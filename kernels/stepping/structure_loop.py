@@ -10,8 +10,6 @@ import jax.numpy as jnp
 
 from tribosweep.kernels.contact.impact_sliding import anew, size
 from tribosweep.kernels.models.features import UNBOUNDED
-from tribosweep.kernels.models.schemes import MOST_STEPS
-from tribosweep.kernels.models.status import Status
 from tribosweep.kernels.models.structures import StructureKey
 from tribosweep.kernels.numerics.fusion import decide
 from tribosweep.kernels.numerics.numbers import Array, all_finite, by_width, of_type
@@ -19,6 +17,7 @@ from tribosweep.kernels.numerics.tangents import moved_with
 from tribosweep.kernels.stepping import (
     dense_output,
     observe_contacts,
+    progress,
     saltation,
     structure_course,
     structure_phases,
@@ -28,25 +27,22 @@ from tribosweep.kernels.stepping import (
 from tribosweep.kernels.stepping.loop import CHUNK, STEPPERS, steps
 from tribosweep.kernels.stepping.observe_structure import added_of, observe, observe_along, of_energies, of_points, powers, see, with_added
 from tribosweep.kernels.stepping.observe_wall import WindowPart
+from tribosweep.kernels.stepping.progress import Counted, Plan, Timed
 from tribosweep.kernels.stepping.scheme import Control, Limits, Stepper, StepState, Trial
 from tribosweep.kernels.stepping.side_by_side import side_by_side
 from tribosweep.kernels.stepping.structure import build, of_row
 from tribosweep.kernels.stepping.structure_run import (
-    Counted,
-    Plan,
     PointSums,
     Seen,
     StructureRun,
     StructureSetup,
     StructureSums,
-    Timed,
     Work,
     active,
     initial,
     touches_of,
 )
 
-_NEARLY = 1.0 + 1e-6
 _LEAST_WAY = 0.01  # of the way of all modes together
 _ARRAYS = (
     "shapes",
@@ -165,12 +161,8 @@ def finish(setup: StructureSetup, run: StructureRun) -> tuple[dict[str, Array], 
     if sums.points.energy is not None:
         found["modal_energy"] = observe_contacts.padded(sums.points.energy / length)
     zero = 0.0 * setup.h
-    if isinstance(clock, Counted):
-        accepted, rejected, status = clock.steps, zero, _failure(setup).astype(jnp.int32)
-        reached = clock.steps * (p["end"] / cast("Array", setup.pace))
-    else:
-        accepted, rejected, status, reached = clock.accepted, clock.rejected, clock.failure.astype(jnp.int32), clock.t
-    return {**found, "time_reached": reached, "accepted_steps": accepted, "rejected_steps": rejected}, status
+    accepted, rejected, status = progress.outcome(clock, _failure(setup), zero)
+    return {**found, "time_reached": run._replace(clock=clock).time(setup), "accepted_steps": accepted, "rejected_steps": rejected}, status
 
 
 def simulate(p: dict[str, Any], scheme: str, key: StructureKey) -> tuple[dict[str, Array], Array]:
@@ -192,8 +184,7 @@ def simulate(p: dict[str, Any], scheme: str, key: StructureKey) -> tuple[dict[st
 
 def _failure(setup: StructureSetup) -> Array:
     """Status code of a run that cannot begin, as a float; 0 if it can begin."""
-    endless = jnp.zeros_like(setup.finite) if isinstance(setup.pace, Limits) else setup.pace > MOST_STEPS
-    return jnp.where(setup.finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
+    return progress.failure_at_start(setup.finite, None if isinstance(setup.pace, Limits) else setup.pace)
 
 
 def _length(setup: StructureSetup, values: Array) -> Array:
@@ -255,14 +246,12 @@ def started(state: StepState) -> StepState:
 def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clock: Timed) -> StructureRun:
     """One attempt at a chosen step. It is cut at the ends of window and run. See `loop`, whose rules are the same."""
     p, limits, control = setup.p, cast("Limits", setup.pace), cast("Control", stepper.control)
-    target = jnp.where(clock.t < p["window_start"], p["window_start"], jnp.where(clock.t < p["window_end"], p["window_end"], p["end"]))
+    target, plan = progress.target(p, clock.t, p["window_end"]), clock.plan
     if setup.loads.shaped:
         target = jnp.minimum(target, setup.loads.next_after(clock.t))
-    left, plan = (target - clock.t) - clock.rest, clock.plan
-    near = _NEARLY if plan is None else jnp.where(plan.due > 0.5, 1.0, _NEARLY)  # a change of phase is not put off
-    (lands,) = decide(left <= clock.h * near, like=clock.h)
-    h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
-    moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
+    near = progress.NEARLY if plan is None else jnp.where(plan.due > 0.5, 1.0, progress.NEARLY)  # a change of phase is not put off
+    stride = progress.stride(clock, target, near)
+    h, lands, moments = stride.h, stride.lands, stride.moments(clock, stepper.fractions)
     if setup.loads.shaped:  # a step that lands where a load jumps sees the load before the jump
         loads = tuple(setup.loads.at(jnp.minimum(moment, target), before=True) for moment in moments)
     else:
@@ -285,14 +274,7 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
         along = structure_course.courses(setup.body, touches_of(run.state), touches_of(trial.state), ends, h, keeps)
         first, changes = structure_course.first_change(setup.body, touches_of(run.state), fixed(along), plan.changes)
         (cut,) = decide(verdict.accepted & going & keeps & (h > 0.0) & (first < jnp.inf), like=h)
-    smallest = limits.smallest * jnp.minimum(1.0, left / setup.h).astype(h.dtype)
-    accepted, too_small, too_many = decide(
-        verdict.accepted & going & ~cut,
-        ~verdict.accepted & going & (verdict.shorter < smallest),
-        going & (clock.accepted + clock.rejected >= MOST_STEPS - 1.0),
-        like=h,
-    )
-    failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
+    accepted, failure = progress.judged(clock, stride, verdict, verdict.accepted & going & ~cut, going, limits, setup.h)
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     if along is None or plan is None or ends is None:
         trial = anchored(setup, run.state, trial, h)
@@ -314,27 +296,13 @@ def _chosen_step(stepper: Stepper, setup: StructureSetup, run: StructureRun, clo
             seen = seen._replace(sizes=seen.sizes + jnp.where(lands, there.sizes - here.sizes, 0.0))
     if ends is not None:
         trial = trial._replace(state=structure_phases.held(setup, trial.state, ends))
-    total = clock.t + (clock.rest + h)
-    rest = (clock.rest + h) - (total - clock.t)
-    taken = Timed(
-        t=jnp.where(lands, target, total),
-        rest=jnp.where(lands, 0.0, rest),
-        h=jnp.maximum(verdict.longer, limits.smallest).astype(clock.h.dtype),
-        accepted=clock.accepted + 1.0,
-        rejected=clock.rejected,
-        control=verdict.after,
-        failure=failure,
-        plan=None
-        if plan is None
-        else Plan(plan.h, 0.0 * h, jnp.where(plan.due > 0.5, plan.tries, 0.0), structure_phases.no_changes(plan.changes)),
-    )
-    refused = clock._replace(
-        h=jnp.where(cut, first * h, jnp.where(going, verdict.shorter, clock.h)).astype(clock.h.dtype),
-        rejected=clock.rejected + jnp.where(going, 1.0, 0.0),
-        control=verdict.again,
-        failure=failure,
-        plan=None if plan is None else structure_phases.put_off(plan, cut, planned, changes),
-    )
+    done = None
+    if plan is not None:
+        done = Plan(plan.h, 0.0 * h, jnp.where(plan.due > 0.5, plan.tries, 0.0), structure_phases.no_changes(plan.changes))
+    taken = progress.taken(clock, stride, verdict, limits, failure, done)
+    again = jnp.where(cut, first * h, jnp.where(going, verdict.shorter, clock.h))
+    put_off = None if plan is None else structure_phases.put_off(plan, cut, planned, changes)
+    refused = progress.refused(clock, verdict, going, failure, again, put_off)
     choose = lambda new, old: jnp.where(accepted, new, old)  # noqa: E731
     after = started(trial.state), seen, sums
     return StructureRun(jax.tree.map(choose, taken, refused), *jax.tree.map(choose, after, (run.state, run.seen, run.sums)))

@@ -12,11 +12,12 @@ from tribosweep.kernels.numerics.fusion import decide
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import moved_with
 from tribosweep.kernels.stepping import observe_contacts, structure_course
+from tribosweep.kernels.stepping.progress import Plan
 from tribosweep.kernels.stepping.scheme import Stepper, StepState
 from tribosweep.kernels.stepping.step_control import ByError
 from tribosweep.kernels.stepping.structure import Acting, Structure, summed
 from tribosweep.kernels.stepping.structure_course import Course, Ends
-from tribosweep.kernels.stepping.structure_run import Plan, StructureRun, StructureSetup, StructureSums, touches_of
+from tribosweep.kernels.stepping.structure_run import StructureRun, StructureSetup, StructureSums, touches_of
 
 _TRIES, _TRIES_EACH = 8.0, 4.0  # steps in a row that end at changes of phases: some, and some for each support
 

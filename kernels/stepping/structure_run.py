@@ -11,7 +11,9 @@ from tribosweep.kernels.models.basis import AXES
 from tribosweep.kernels.models.structures import StructureKey
 from tribosweep.kernels.models.supports import named
 from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.stepping import progress
 from tribosweep.kernels.stepping.observe_contacts import ContactSums
+from tribosweep.kernels.stepping.progress import Clock
 from tribosweep.kernels.stepping.scheme import Limits, StepState
 from tribosweep.kernels.stepping.structure import Loads, Structure
 
@@ -35,39 +37,6 @@ class StructureSetup(NamedTuple):
     finite: Array
     h: Array
     pace: Array | Limits
-
-
-class Counted(NamedTuple):
-    """Progress of a run at fixed steps: number of steps taken."""
-
-    steps: Array
-
-
-class Plan(NamedTuple):
-    """Steps of a Runge-Kutta scheme that end where a support changes its phase (see `structure_course`).
-
-    Attributes:
-        h: length of the step that was planned before it was cut [s]. due: 1 if the next step is cut so, else 0.
-        tries: number of such steps since the last other one. changes: 1 for the supports that change at the end of the next step, (G,).
-    """
-
-    h: Array
-    due: Array
-    tries: Array
-    changes: tuple[Array, ...]
-
-
-class Timed(NamedTuple):
-    """Progress of a run at chosen steps; see `loop.Timed`. plan: None for schemes whose steps do not end at changes of phases."""
-
-    t: Array
-    rest: Array
-    h: Array
-    accepted: Array
-    rejected: Array
-    control: tuple[Array, ...]
-    failure: Array
-    plan: Plan | None = None
 
 
 class Work(NamedTuple):
@@ -117,10 +86,15 @@ class Seen(NamedTuple):
 class StructureRun(NamedTuple):
     """A structure after a step: its progress, its state, what was seen at that instant and the sums."""
 
-    clock: Counted | Timed
+    clock: Clock
     state: StepState
     seen: Seen
     sums: StructureSums
+
+    def time(self, setup: StructureSetup) -> Array:
+        """The time that it has reached [s]."""
+        whole = jnp.ones(()) if isinstance(setup.pace, Limits) else setup.pace
+        return progress.time(self.clock, setup.p["end"] / whole)
 
 
 def initial(setup: StructureSetup) -> tuple[Array, Array]:
@@ -136,9 +110,7 @@ def initial(setup: StructureSetup) -> tuple[Array, Array]:
 
 def active(setup: StructureSetup, run: StructureRun) -> Array:
     """Whether the run goes on: it has neither reached its end nor failed."""
-    if isinstance(run.clock, Counted):
-        return run.clock.steps < cast("Array", setup.pace)
-    return (run.clock.t < setup.p["end"]) & (run.clock.failure == 0.0)
+    return progress.goes_on(run.clock, cast("Array", setup.pace), setup.p["end"])
 
 
 def touches_of(state: StepState) -> tuple[Touch, ...]:
