@@ -23,7 +23,7 @@ from tribosweep.sweep.analysis.calibration import load
 from tribosweep.sweep.analysis.calibration.fitting import fit
 from tribosweep.sweep.analysis.calibration.optima import optima_of
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 REPLICATES, LEVEL, PASSES = 200, 0.95, 5
@@ -93,7 +93,7 @@ def coverage(name: str, system: System, truth: np.ndarray) -> None:
     seconds = time.perf_counter() - begun
     held = []
     for lane in range(REPLICATES):
-        known = knowledge(space, fits.coordinates[lane], fits.point.jacobian[lane], float(fits.chi2[lane]), known=True, level=LEVEL)
+        known = fit_uncertainty(space, fits.coordinates[lane], fits.point.jacobian[lane], float(fits.chi2[lane]), known=True, level=LEVEL)
         held.append((known.low < truth) & (truth < known.high))
     covered = np.array(held)
     each = ", ".join(f"{free} {100.0 * share:.1f}" for free, share in zip(space.names, covered.mean(axis=0), strict=True))

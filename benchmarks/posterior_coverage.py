@@ -24,7 +24,7 @@ from tribosweep.sweep.analysis.calibration.posterior.analysis import laplace, nu
 from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty
 
 LEVEL = 0.9
 SETTINGS = nuts.NutsSettings(chains=2, warmup=60, draws=150)
@@ -45,7 +45,7 @@ def main(study: str, replicates: int) -> None:
     worst_rhat, least_ess, divergences, widths, begun = 0.0, np.inf, 0, [], time.monotonic()
     for number in np.flatnonzero(fits.outcome == CONVERGED).tolist():
         problem = Problem(numbers_of(found), NormalErrors(system, not found.known, measured[number]))
-        known = knowledge(space, fits.coordinates[number], fits.point.jacobian[number], float(fits.chi2[number]), found.known, LEVEL)
+        known = fit_uncertainty(space, fits.coordinates[number], fits.point.jacobian[number], float(fits.chi2[number]), found.known, LEVEL)
         centre, covariance = laplace(problem, space.values(fits.coordinates[number]), fits.point.jacobian[number], space)
         drawn = nuts.sample(problem, centre[np.newaxis], covariance, SETTINGS)
         values = problem.values(drawn.coordinates)

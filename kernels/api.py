@@ -96,8 +96,9 @@ def simulate(
     instant, to first order in the step. In stick they are 0; with k_t, where the contact creeps, only those of wear. One-sided derivatives
     differ at a regime boundary only if the motion itself has a kink there.
     Derivatives by the ends of the window and by `end` are one-sided where these coincide: a window that begins with the run can begin
-    later, one that ends with it can end earlier. By schemes that choose their steps, those by window_start = 0 are of first order in the
-    first step. Extremes on a bound of the window follow it.
+    later, one that ends with it can end earlier. Those by window_start at 0 have an error in proportion to the first step: by adapt1 and
+    adapt2 all of them, by rk32 and rk54 those of block means and with LuGre or Dahl friction. `stick_fraction` by devogelaere has a wrong
+    one by `end` where the window ends with the run. Extremes on a bound of the window follow it.
     Counts and codes have derivative 0.
     With window "steady" derivatives are those of the periodic motion (implicit function theorem on its Poincare section). The section does
     not determine the position of a mass without a spring (k = 0: it begins at x0), or of a mass that never slips. Both positions count as

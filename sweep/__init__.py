@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
+    from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
     from tribosweep.sweep.api import Run, resume, run
     from tribosweep.sweep.api.branching import Branched, branches
     from tribosweep.sweep.api.calibrating import Calibrated, calibrate
     from tribosweep.sweep.api.comparing import Comparison, compare
     from tribosweep.sweep.api.opened import open_run, runs
     from tribosweep.sweep.api.optimising import Optimised, optimise
-    from tribosweep.sweep.api.sensitivities import Sensitivity
     from tribosweep.sweep.api.spectra import RecordSpectra, spectra
     from tribosweep.sweep.excitation.intensity import intensities
     from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
@@ -52,7 +52,7 @@ HOMES = {
     **dict.fromkeys(("Branched", "branches"), "tribosweep.sweep.api.branching"),
     **dict.fromkeys(("Optimised", "optimise"), "tribosweep.sweep.api.optimising"),
     **dict.fromkeys(("resume", "run"), "tribosweep.sweep.api"),
-    "Sensitivity": "tribosweep.sweep.api.sensitivities",
+    "Sensitivity": "tribosweep.sweep.analyses.sensitivity.result",
     **dict.fromkeys(("RecordSpectra", "spectra"), "tribosweep.sweep.api.spectra"),
     **dict.fromkeys(("ResponseSpectrum", "response_spectrum"), "tribosweep.sweep.excitation.response_spectrum"),
     "intensities": "tribosweep.sweep.excitation.intensity",

@@ -17,6 +17,10 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.fragility",
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
+    "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.signals",
+    "tribosweep.sweep.analyses.bifurcation",
+    "tribosweep.sweep.analyses.convergence",
 )
 
 

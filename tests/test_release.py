@@ -67,6 +67,22 @@ def test_the_citation_has_what_the_format_needs() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert (citation["title"], citation["license"]) == (PROJECT["name"], PROJECT["license"])
+    assert [{"name": each["name"]} for each in citation["authors"]] == PROJECT["authors"]
+    newest = re.search(r"^## \[(\d[^]]*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert (citation["version"], str(citation["date-released"])) == newest.groups()
+    assert citation["version"] == VERSION
+
+
+def test_the_workflow_and_the_hooks_run_what_the_script_of_all_checks_runs() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "check.yml").read_text())
+    assert workflow["jobs"]["check"]["steps"][-1] == {"run": "bash .ci/run"}
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert repository["repo"] == "local", "hooks of other repositories have versions of their own"
+    for hook in repository["hooks"]:
+        command = hook["entry"].removeprefix("python -m ").removesuffix(" --force-exclude")
+        assert f".venv/bin/{command}" in script, hook["id"]
 
 
 def test_the_version_stands_in_one_place() -> None:

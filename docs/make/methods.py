@@ -36,8 +36,13 @@ class Analyses:
 
         def analyse(self, name: str, **asked: Any) -> Result:
             """Carry out an analysis by its name; see `Run.analyse`."""
+
+    def _analyse(self, name: str, given: dict[str, Any]) -> Any:
+        """Carry out an analysis with the local variables of its method, which are its arguments."""
+        return self.analyse(name, **{{argument: value for argument, value in given.items() if argument != "self"}})
 '''
-HELD = "parameter -> value of those that are held; the nearest one of the run counts"
+FIRST = ("observables", "columns")  # arguments that may be given without their name, besides those that must be given
+HOLD, HELD = "Hold ", "parameter -> value of those that are held; the nearest one of the run counts."
 
 
 def text() -> str:
@@ -50,20 +55,20 @@ def text() -> str:
 def method(analysis: Analysis[Any]) -> str:
     """The method of an analysis."""
     fields = analysis.request.model_fields
-    needed = [f"{name}: {type_of(of)}" for name, of in fields.items() if of.is_required()]
-    others = [f"{name}: {type_of(of)} = {default_of(of)}" for name, of in fields.items() if not of.is_required()]
-    signature = ", ".join(["self", *needed, *(["*"] if others else []), *others])
+    first = {name: f"{name}: {type_of(of)}" for name, of in fields.items() if of.is_required()}
+    others = {name: f"{name}: {type_of(of)} = {default_of(of)}" for name, of in fields.items() if not of.is_required()}
+    first |= {name: others.pop(name) for name in FIRST if name in others}
+    signature = ", ".join(["self", *first.values(), *(["*"] if others else []), *others.values()])
     result = analysis.result[1]
-    given = "".join(f", {name}={name}" for name in fields)
     lines = [
         f"    def {analysis.called}({signature}) -> {result}:",
         f'        """{analysis.about}',
         "",
         f"        As `tribosweep {analysis.name}` does.",
         "",
-        "        Args:",
+        *(["        Args:"] if fields else []),
         *(wrapped(f"{name}: {meaning(of)}", 12, 16) for name, of in fields.items()),
-        "",
+        *([""] if fields else []),
         "        Returns:",
         wrapped(analysis.returns, 12, 12),
         "",
@@ -72,7 +77,7 @@ def method(analysis: Analysis[Any]) -> str:
     ]
     if analysis.python:
         lines += ["", "        Examples:", *(f"            {line}" for line in analysis.python)]
-    lines += ['        """', f'        return cast("{result}", self.analyse("{analysis.name}"{given}))', ""]
+    lines += ['        """', f'        return cast("{result}", self._analyse("{analysis.name}", locals()))', ""]
     return "\n".join(lines)
 
 
@@ -89,8 +94,8 @@ def type_of(of: FieldInfo) -> str:
         return "Mapping[str, Any] | None"
     kind = without_none(of.annotation)
     if get_origin(kind) is tuple:
-        (inner, _) = get_args(kind)
-        return f"{inner.__name__} | Sequence[{inner.__name__}]"
+        name = getattr(get_args(kind)[0], "__origin__", get_args(kind)[0]).__name__
+        return f"{name} | Sequence[{name}]"
     name = "str" if words_of(kind) else kind.__name__
     return name if kind is of.annotation else f"{name} | None"
 
@@ -102,9 +107,9 @@ def default_of(of: FieldInfo) -> str:
 
 def meaning(of: FieldInfo) -> str:
     """What an argument is."""
-    if is_held(of):
-        return f"{HELD}."
     told = (of.description or "").rstrip(".")
+    if is_held(of) and told.startswith(HOLD):
+        return HELD
     words = words_of(of.annotation)
     bounds = ", ".join(f'"{word}"' for word in words) if words and not all(word in told for word in words) else bounds_of(of)
     return f"{told[:1].lower() if told[1:2].islower() or told[1:2] == ' ' else told[:1]}{told[1:]}{f'; {bounds}' if bounds else ''}."

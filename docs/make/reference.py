@@ -14,23 +14,21 @@ import tribosweep
 from tribosweep.kernels.models import TIME
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.kernels.models.status import RESULTS, Status
-from tribosweep.sweep.analysis.branching import load as branching
-from tribosweep.sweep.analysis.calibration import load as calibration
-from tribosweep.sweep.analysis.calibration import sources
-from tribosweep.sweep.analysis.optimisation import load as optimisation
 from tribosweep.sweep.cli import topics
 from tribosweep.sweep.cli.app import app
 from tribosweep.sweep.cli.shared import EXIT_STATUSES
 from tribosweep.sweep.cli.topics import Topic, rows_of
 from tribosweep.sweep.design.distributions import DISTRIBUTIONS, LAWS
+from tribosweep.sweep.study import branches, calibration, optimise, schema
 from tribosweep.sweep.study import combinations as combined
-from tribosweep.sweep.study import schema
 from tribosweep.sweep.study.capabilities import USES
+from tribosweep.sweep.study.grammar import keys_of
+from tribosweep.sweep.study.value_types import TableSchema
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.verification import Verdict
 
-SECTIONS: dict[str, type[schema.TableSchema]] = {
+SECTIONS: dict[str, type[TableSchema]] = {
     "study": schema.Study,
     "time": schema.Time,
     "sweep": schema.Sweep,
@@ -40,22 +38,6 @@ SECTIONS: dict[str, type[schema.TableSchema]] = {
     **schema.STRUCTURE,
     **{f"{name}.NAME": shape for name, shape in schema.PARTS.items()},
 }  # section of a study's TOML -> the class that reads it
-OF_CALIBRATION: dict[str, Mapping[str, str]] = {
-    "calibration": calibration.KEYS,
-    "calibration.free.NAME": calibration.FREE_KEYS,
-    "calibration.compare.OBSERVABLE": sources.COMPARED_KEYS,
-    "calibration.traces": sources.TRACE_KEYS,
-    "calibration.loops": sources.LOOP_KEYS,
-}  # section of a calibration's TOML -> its keys
-OF_OPTIMISATION: dict[str, Mapping[str, str]] = {
-    "optimise": optimisation.KEYS,
-    "optimise.variables.NAME": optimisation.VARIABLE_KEYS,
-}  # section of an optimisation's TOML -> its keys
-OF_BRANCHES: dict[str, Mapping[str, str]] = {
-    "branches": branching.KEYS,
-    "branches.along.NAME": branching.ALONG_KEYS,
-    "branches.curves.NAME": branching.ALONG_KEYS,
-}  # section of a study of branches -> its keys
 OF_PARTS = {"supports.NAME": "SUPPORT", "loads.NAME": "LOAD"}  # section -> how the parameters of its names are listed
 ENTITIES = {"<": "&lt;", ">": "&gt;", "$": "&#36;"}  # which Markdown has no escapes for
 TYPES = {str: "text", int: "whole number", bool: "true or false", float: "number", list: "list", dict: "table of keys"}
@@ -142,7 +124,7 @@ def type_of(annotation: Any) -> str:
     if get_origin(annotation) in (Union, UnionType):
         return " or ".join(filter(None, (type_of(each) for each in get_args(annotation) if each is not type(None))))
     base = annotation.__origin__ if hasattr(annotation, "__metadata__") else get_origin(annotation) or annotation
-    return "table of keys" if isinstance(base, type) and issubclass(base, schema.TableSchema) else TYPES.get(base, "")
+    return "table of keys" if isinstance(base, type) and issubclass(base, TableSchema) else TYPES.get(base, "")
 
 
 def grouped(rows: Sequence[dict[str, Any]], header: Sequence[str], cells: Sequence[str], name: str) -> str:
@@ -257,7 +239,7 @@ def calibration_page() -> str:
         "# Keys of a calibration\n\nA study with `[calibration]` is fitted by `tribosweep calibrate`. It has no `[sweep]`: its points are "
         "the tests. [Sensitivity, uncertainty, calibration](../how-to/uncertainty.md) explains the keys.\n"
     )
-    return "\n".join([text, *tables_of(OF_CALIBRATION)])
+    return "\n".join([text, *tables_of(calibration.TABLES)])
 
 
 def optimisation_page() -> str:
@@ -266,7 +248,7 @@ def optimisation_page() -> str:
         "# Keys of an optimisation\n\nA study with `[optimise]` is carried out by `tribosweep optimise`. The points of its `[sweep]`, "
         "if it has one, are the rows of every point: cases or draws. [Choosing parameters](../how-to/optimise.md) explains the keys.\n"
     )
-    return "\n".join([text, *tables_of(OF_OPTIMISATION)])
+    return "\n".join([text, *tables_of(optimise.TABLES)])
 
 
 def branches_page() -> str:
@@ -275,15 +257,16 @@ def branches_page() -> str:
         "# Keys of a study of branches\n\nA study with `[branches]` is carried out by `tribosweep branches`. Each point of its "
         "`[sweep]`, if it has one, has branches of its own. [Branches of periodic motions](../how-to/branches.md) explains the keys.\n"
     )
-    return "\n".join([text, *tables_of(OF_BRANCHES)])
+    return "\n".join([text, *tables_of(branches.TABLES)])
 
 
-def tables_of(sections: Mapping[str, Mapping[str, str]]) -> list[str]:
+def tables_of(sections: Mapping[str, type[TableSchema]]) -> list[str]:
     """A heading and a table of keys for each section."""
     parts = []
-    for section, keys in sections.items():
+    for section, shape in sections.items():
+        rows = [(anchored(key, f"{section}."), plain(meaning)) for key, meaning in keys_of(shape).items()]
         parts.append(f"## [{section}] {{ #{section} }}\n")
-        parts.append(table(("key", "what it is"), [(anchored(key, f"{section}."), plain(meaning)) for key, meaning in keys.items()]))
+        parts.append(table(("key", "what it is"), rows))
     return parts
 
 

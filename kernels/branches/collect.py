@@ -9,10 +9,9 @@ import numpy as np
 
 from tribosweep.kernels.batch.solve import solve
 from tribosweep.kernels.branches.branch import Branch
-from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, NOTHING_MORE, Side, Steps, elsewhere, follow, in_scale
 from tribosweep.kernels.branches.known import cut_where_fewer, cut_where_known, least_periods, on_branches, seen_before
-from tribosweep.kernels.branches.problem import CLOSES, Places, Plane, Points, Problem, joined, multipliers
+from tribosweep.kernels.branches.problem import BRANCH_POINT, CLOSES, FLIP, Places, Plane, Points, Problem, joined, multipliers
 from tribosweep.kernels.branches.section_map import SectionMap
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.schemes import EXACT, PAIR, STEADY
@@ -105,7 +104,7 @@ class _Collector:
                     self.special += [(number, kind, side.point(i), sign) for sign in ((1.0, -1.0) if kind == BRANCH_POINT else (1.0,))]
 
     def _of_least_periods(self, starts: list[_Start]) -> list[_Start]:
-        """The starts whose motions close over no fewer periods than they say; the others wait to be looked at as what they are."""
+        """The starts whose motions close over no fewer periods than they say; `fewer` takes the others, with their own number."""
         if not starts:
             return []
         points = replace(joined([start.point for start in starts]), branch=np.arange(len(starts)))
@@ -207,7 +206,7 @@ class _Collector:
     def _of_fewer_periods(self) -> None:
         """Follow the branches of the motions of fewer periods that were found last, one of each row, unless they are known.
 
-        What a point knows is of the periods that it was looked at with: it is computed anew.
+        Jacobian, tangent and observables of a point depend on its number of periods, so they are computed anew.
         """
         busy: set[int] = set()
         now: list[_Start] = []
@@ -385,10 +384,10 @@ def branches(
         most: number of branches of a row. rows: number of rows, where all columns are numbers.
 
     Returns:
-        The branches, in the order in which they were found. Rows close to 1e-8 of the speed at t = 0, special points at their own section;
-        of a branch no row of which closes, all are there. Branches that begin at flips (period doublings) and at crossings
-        of branches are followed too, stable or not; where events of a period change and a branch does not go on, a steady motion beside
-        that point is looked for.
+        The branches, in the order in which they were found. Each row closes at t = 0 to 1e-8 of its speed. Special points are kept where
+        they close at their own section alone, and if no row of a branch closes at t = 0, all of its rows are returned. Branches that begin
+        at flips (period doublings) and at crossings of branches are followed too, stable or not; where events of a period change and a
+        branch does not go on, a steady motion beside that point is looked for.
 
     Raises:
         ValueError: rows whose contacts differ in kind.

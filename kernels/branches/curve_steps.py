@@ -10,7 +10,7 @@ import numpy as np
 from tribosweep.kernels.branches.events import GRAZING, bisected, located, on_circle
 from tribosweep.kernels.branches.follow import Steps, elsewhere, in_scale
 from tribosweep.kernels.branches.grazing import differ
-from tribosweep.kernels.branches.problem import TESTS, Places, Plane, Points, Problem, Value, joined
+from tribosweep.kernels.branches.problem import FLIP, FOLD, NEIMARK_SACKER, TESTS, Places, Plane, Points, Problem, Value, joined
 
 BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST = "bound", "closed", "resonance", "other events", "lost", "most points"
 ENDS = (BOUND, CLOSED, RESONANCE, EVENTS, LOST, MOST)  # why a curve ends
@@ -28,7 +28,7 @@ def folding(points: Points) -> np.ndarray:
     return determinant
 
 
-SMOOTH: Mapping[str, Value] = {"fold": folding, "flip": TESTS["flip"], "Neimark-Sacker": TESTS["Neimark-Sacker"]}
+SMOOTH: Mapping[str, Value] = {FOLD: folding, **{kind: TESTS[kind] for kind in (FLIP, NEIMARK_SACKER)}}
 FOLLOWED = (*SMOOTH, GRAZING)
 
 
@@ -254,7 +254,7 @@ def _accepted(problem: Problem, side: Side, new: Points, lines: Lines, i: int, s
     chord = new.u[0] - last.u[0]
     length = float(np.linalg.norm(chord))
     s = new.u[0, n:]
-    if side.kind == "Neimark-Sacker" and not on_circle(new)[0]:  # the product of two real ones is 1
+    if side.kind == NEIMARK_SACKER and not on_circle(new)[0]:  # the product of two real ones is 1
         side.refused = RESONANCE
         return False
     side.refused = LOST

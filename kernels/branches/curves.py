@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tribosweep.kernels.branches.branch import Branch
-from tribosweep.kernels.branches.collect import at_zero
+from tribosweep.kernels.branches.collect import closing_at_zero
 from tribosweep.kernels.branches.curve_steps import CLOSED, FOLLOWED, STEPS, Side, follow
 from tribosweep.kernels.branches.follow import Steps
 from tribosweep.kernels.branches.problem import Points, Problem, joined, multipliers
@@ -25,14 +25,15 @@ _SAME, _SAME_MULTIPLIERS = 2e-3, 0.02  # distances in s, and of multipliers, of 
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class SpecialCurve:
     """One curve of special points, from end to end.
 
     Attributes:
         row: number of its row. kind: of its points, one of `curve_steps.FOLLOWED`. branch: number of the branch on which it was found.
         periods: of the excitation after which its motions repeat. ends: why each side ends, of `curve_steps.ENDS`.
         value: (N, 2) both parameters. points: the motions, each at a section of its own (`Points.shift`).
-        y: (N, n) points of the section t = 0: velocity, displacement times omega, and so on [m/s]. x: (N,) displacement there [m].
+        y: (N, n) points of the section t = 0, from which motions close as far as they can there: velocity, displacement times omega, and
+            so on [m/s]. x: (N,) displacement there [m].
         multipliers: (N, n) complex Floquet multipliers, the largest first.
     """
 
@@ -57,7 +58,7 @@ def curves(
     found: Sequence[Branch],
     steps: Steps = STEPS,
     rows: int = 1,
-) -> list[Curve]:
+) -> list[SpecialCurve]:
     """Follow the special points of branches as curves in two parameters.
 
     Args:
@@ -82,7 +83,7 @@ def curves(
         return along_surfaces(Problem(section, low, high, np.array(logarithmic), np.zeros(0, int), np.zeros(0)), second, found, steps)
 
 
-def along_surfaces(problem: Problem, second: np.ndarray, found: Sequence[Branch], steps: Steps = STEPS) -> list[Curve]:
+def along_surfaces(problem: Problem, second: np.ndarray, found: Sequence[Branch], steps: Steps = STEPS) -> list[SpecialCurve]:
     """The curves of `curves`, in a problem of two parameters; `second`: (rows,) values of the second one on the branches."""
     starts = [
         (number, branch, i) for number, branch in enumerate(found) for i, kind in enumerate(branch.kinds) if kind in FOLLOWED
@@ -97,7 +98,7 @@ def along_surfaces(problem: Problem, second: np.ndarray, found: Sequence[Branch]
     along = np.append(points.tangent, np.zeros((len(row), 1)), axis=1)
     problem = replace(problem, row=row, periods=np.array([float(branch.periods) for _, branch, _ in starts]))
     places = points.places._replace(branch=np.arange(len(row)))
-    curves: list[Curve] = []
+    curves: list[SpecialCurve] = []
     for (number, _, _), kind, sides in zip(starts, kinds, follow(problem, kinds, u, places, along, points.signature, steps), strict=True):
         if sides:
             curve = _curve(problem, number, kind, sides)
@@ -107,7 +108,7 @@ def along_surfaces(problem: Problem, second: np.ndarray, found: Sequence[Branch]
     return curves
 
 
-def _curve(problem: Problem, branch: int, kind: str, sides: Sequence[Side]) -> Curve:
+def _curve(problem: Problem, branch: int, kind: str, sides: Sequence[Side]) -> SpecialCurve:
     """A curve, its two sides put together."""
     points = joined(sides[0].points)
     ends = (CLOSED, CLOSED)
@@ -116,14 +117,14 @@ def _curve(problem: Problem, branch: int, kind: str, sides: Sequence[Side]) -> C
         both = [points] if back is None else [replace(back, tangent=-back.tangent), points]
         points, ends = joined(both), (sides[1].end, sides[0].end)
     number = int(points.branch[0])
-    value, y = problem.value(points.u[:, problem.map.dimension :]), at_zero(problem, points)
+    value, (y, _) = problem.value(points.u[:, problem.map.dimension :]), closing_at_zero(problem, points)
     omega = problem.map.omega(problem.row[points.branch], value)
-    return Curve(
+    return SpecialCurve(
         int(problem.row[number]), kind, branch, int(problem.periods[number]), ends, value, points, y, y[:, 1] / omega, multipliers(points)
     )
 
 
-def _lies_on(problem: Problem, curve: Curve, other: Curve, place: int) -> bool:
+def _lies_on(problem: Problem, curve: SpecialCurve, other: SpecialCurve, place: int) -> bool:
     """Whether a point of another curve lies on this one."""
     if (curve.row, curve.kind, curve.periods) != (other.row, other.kind, other.periods):
         return False

@@ -7,9 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tribosweep.kernels.branches.problem import TESTS, Plane, Points, Problem, Value, bordered, joined, multipliers, solved, tangents
+from tribosweep.kernels.branches.problem import (
+    BRANCH_POINT,
+    NEIMARK_SACKER,
+    TESTS,
+    Plane,
+    Points,
+    Problem,
+    Value,
+    bordered,
+    joined,
+    multipliers,
+    solved,
+    tangents,
+)
 
-GRAZING, BRANCH_POINT, FLIP, FOLD = "grazing", "branch point", "flip", "fold"
+GRAZING = "grazing"
 LOCATED = 1e-12  # width in u of the bracket around a located point
 _APART = 1e-6  # points at both sides of a grazing that are farther apart than this in u lie on different branches
 _HALVINGS, _MOST_ROOTS = 60, 40
@@ -134,7 +147,7 @@ def _smooth(problem: Problem, parts: list[_Part]) -> tuple[list[Found], np.ndarr
     owner = np.concatenate([part.owner for _, part in changes])
     crossed = owner[good & (kinds == BRANCH_POINT)]  # nor has it for the fold of a branch that merges
     wrong = owner[~good & ~np.isin(owner, crossed)]
-    good &= (kinds != "Neimark-Sacker") | on_circle(points)  # the product of two real ones may be 1
+    good &= (kinds != NEIMARK_SACKER) | on_circle(points)  # the product of two real ones may be 1
     found: list[Found] = []
     stop = 0
     for kind, part in changes:

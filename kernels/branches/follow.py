@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tribosweep.kernels.branches.events import BRANCH_POINT, FOLD, GRAZING, Found, between, happens, smooth
+from tribosweep.kernels.branches.events import GRAZING, Found, between, happens, smooth
 from tribosweep.kernels.branches.grazing import behind, differ
-from tribosweep.kernels.branches.problem import Plane, Points, Problem, joined
+from tribosweep.kernels.branches.problem import BRANCH_POINT, FOLD, Plane, Points, Problem, joined
 
 LOST, MERGES, CLOSED, KNOWN = "lost", "merges", "closed", "known"
 ENDS = ("bound", CLOSED, GRAZING, MERGES, KNOWN, LOST, "most points")  # why a branch ends

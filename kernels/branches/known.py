@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.kernels.branches.events import BRANCH_POINT, FLIP, FOLD, GRAZING, cubic
+from tribosweep.kernels.branches.events import GRAZING, cubic
 from tribosweep.kernels.branches.follow import CLOSED, MERGES, Side
-from tribosweep.kernels.branches.problem import CLOSES, Plane, Points, Problem, joined
+from tribosweep.kernels.branches.problem import BRANCH_POINT, CLOSES, FLIP, FOLD, Plane, Points, Problem, joined
 
 if TYPE_CHECKING:
     from tribosweep.kernels.branches.branch import Branch
@@ -91,15 +91,19 @@ def _nearest(left: Points, right: Points, y: np.ndarray, s: float) -> list[tuple
 
 
 def least_periods(problem: Problem, points: Points) -> np.ndarray:
-    """The least periods after which motions close, those of their branches or a divisor of them (N,)."""
-    periods = problem.periods[points.branch]
-    least: np.ndarray = periods.copy()
-    asked = [(i, part) for i, whole in enumerate(periods.astype(int)) for part in range(1, whole) if whole % part == 0]
-    if asked:
-        which, parts = np.array(asked).T
-        u, _ = problem.later(points.take(which), parts.astype(float))
+    """The least periods after which motions close, those of their branches or a divisor of them (N,).
+
+    A motion of fewer periods closes over the number divided by one of its prime factors.
+    """
+    least: np.ndarray = problem.periods[points.branch].copy()
+    todo, most = np.arange(len(points)), int(least.max(initial=1.0))
+    primes = [n for n in range(2, most + 1) if all(n % d for d in range(2, n))]
+    while asked := [(i, least[i] / prime) for i in todo for prime in primes if least[i] % prime == 0.0]:
+        which, parts = np.array([i for i, _ in asked]), np.array([part for _, part in asked])
+        u, _ = problem.later(points.take(which), parts)
         same = np.abs(u - points.u[which]).max(axis=1) <= CLOSES
         np.minimum.at(least, which[same], parts[same])
+        todo = np.unique(which[same])
     return least
 
 
@@ -127,7 +131,7 @@ def cut_where_fewer(problem: Problem, new: Sequence[tuple[int, Side]]) -> list[t
         found.append((number, side.point(first + 1), float(periods[first + 1])))
         kind = side.kinds[last]
         side.cut(last)
-        if kind in (GRAZING, FOLD, BRANCH_POINT):  # there they meet, else a step passed over this place
+        if kind in (GRAZING, FOLD, BRANCH_POINT):  # there they meet; else, as at a flip, a step passed over that place
             side.kinds[-1], side.end = kind if kind == GRAZING else BRANCH_POINT, MERGES
     return found
 

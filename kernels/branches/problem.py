@@ -350,4 +350,5 @@ def _neimark_sacker(points: Points) -> np.ndarray:
     return product.real
 
 
-TESTS: Mapping[str, Value] = {"branch point": _branching, "fold": _fold, "flip": _flip, "Neimark-Sacker": _neimark_sacker}
+BRANCH_POINT, FOLD, FLIP, NEIMARK_SACKER = "branch point", "fold", "flip", "Neimark-Sacker"  # kinds of special points
+TESTS: Mapping[str, Value] = {BRANCH_POINT: _branching, FOLD: _fold, FLIP: _flip, NEIMARK_SACKER: _neimark_sacker}

@@ -12,7 +12,7 @@ from tribosweep.kernels.contact.normal_force import Pressing
 from tribosweep.kernels.numerics.numbers import Array
 
 
-class Swings(NamedTuple):
+class NormalForces(NamedTuple):
     """Normal force, possibly negative, at the start, in the middle and at the end of a step [N]."""
 
     start: Array
@@ -30,7 +30,7 @@ class SupportStep(NamedTuple):
 
     Attributes:
         h: length [s]. v0, v1: velocities at its ends [m/s]. slid: displacement [m].
-        swings: normal force if it varies in time, else None.
+        normal_forces: normal force if it varies in time, else None.
         before, after: state of the law at its ends.
     """
 
@@ -38,12 +38,12 @@ class SupportStep(NamedTuple):
     v0: Array
     v1: Array
     slid: Array
-    swings: Swings | None
+    normal_forces: NormalForces | None
     before: Any
     after: Any
 
 
-class Rubbed(NamedTuple):
+class Sliding(NamedTuple):
     """Slip and energies of a step.
 
     Attributes:
@@ -144,10 +144,10 @@ class FrictionLaw:
         """What the impulse of a step lacks where the force jumps within it [N s]: 0, with a derivative. None if it never jumps."""
         return None
 
-    def rubs(self, step: SupportStep) -> Rubbed | None:  # noqa: ARG002
+    def rubs(self, step: SupportStep) -> Sliding | None:  # noqa: ARG002
         """Slip and energies of a step; None if the step slips by its whole displacement or not at all."""
         return None
 
-    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed | None:  # noqa: ARG002
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Sliding | None:  # noqa: ARG002
         """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
         return None

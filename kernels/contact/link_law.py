@@ -62,7 +62,7 @@ class LinkLaw:
         return {}
 
 
-class Curve(NamedTuple):
+class PiecewiseLinear(NamedTuple):
     """A function that is linear between nodes and goes on with its last slopes beyond them.
 
     Attributes:
@@ -76,8 +76,8 @@ class Curve(NamedTuple):
     changes: Array
 
     @classmethod
-    def of(cls, x: Array, y: Array) -> Curve:
-        """The curve through nodes (n,), n >= 2, that ascend in x; tables are padded with NaN."""
+    def of(cls, x: Array, y: Array) -> PiecewiseLinear:
+        """The function through nodes (n,), n >= 2, that ascend in x; NaN at their end pad a table."""
         real = ~(jnp.isnan(x) | jnp.isnan(y))
         x, y = jnp.where(real, x, 0.0), jnp.where(real, y, 0.0)
         pieces = real[1:] & real[:-1]
@@ -100,7 +100,7 @@ class Curve(NamedTuple):
 
 
 class _CurveNumbers(NamedTuple):
-    curve: Curve
+    curve: PiecewiseLinear
 
 
 class CurveLaw(_CurveNumbers, LinkLaw):
@@ -112,7 +112,7 @@ class CurveLaw(_CurveNumbers, LinkLaw):
     def of(cls, p: dict[str, Any]) -> Self:
         """The law of resolved parameters."""
         nodes, forces = cls.table
-        return cls(Curve.of(p[nodes], p[forces]))
+        return cls(PiecewiseLinear.of(p[nodes], p[forces]))
 
     @property
     def constants(self) -> tuple[Array, ...]:

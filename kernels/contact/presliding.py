@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Sliding, SupportStep
 from tribosweep.kernels.contact.grip import BRIEFLY, UNMOVED, Grip
 from tribosweep.kernels.contact.path import Path
 from tribosweep.kernels.numerics.numbers import Array, unit
@@ -146,12 +146,12 @@ class Presliding(FrictionLaw):
         """Friction force [N] (see `FrictionLaw.force`)."""
         return -(memory.bent + self.damping * self.bending(memory.bent, v) + self.viscous * v)
 
-    def rubs(self, step: SupportStep) -> Rubbed:
+    def rubs(self, step: SupportStep) -> Sliding:
         """Slip and energies of a step."""
         zero = jnp.zeros_like(step.slid)
         return self.rubs_between(step, zero, zero + 1.0)
 
-    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed:
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Sliding:
         """Slip and energies between two fractions of a step, the dissipation by Simpson's rule."""
         path = Path.of(step.h, step.v0, step.v1, step.slid)
 
@@ -171,7 +171,7 @@ class Presliding(FrictionLaw):
         limit, unbends = self.limit(path.velocity(begin)), jnp.abs(forces[0])
         against = (unbends - limit * jnp.log1p(unbends / limit)) / self.stiffness
         slid = jnp.abs(slid) + jnp.where(forces[0] * forces[2] < 0.0, 2.0 * against, 0.0)
-        return Rubbed(
+        return Sliding(
             slid,
             wear=self.normal_force * slid,
             friction=(1.0 / 6.0) * (end - begin) * (first + 4.0 * middle + last),

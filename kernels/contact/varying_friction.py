@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from tribosweep.kernels.contact.friction_law import Rubbed, SupportStep, Swings
+from tribosweep.kernels.contact.friction_law import NormalForces, Sliding, SupportStep
 from tribosweep.kernels.contact.grip import AWAY, UNMOVED, Grip, new_grip
 from tribosweep.kernels.contact.normal_force import Pressing
 from tribosweep.kernels.contact.penalised import Penalised, SpringAndDamper, constants_of
@@ -95,9 +95,9 @@ class Varied(_Numbers, SpringAndDamper):
 
     def largest_hold(self, step: SupportStep) -> tuple[Array, ...]:
         """Largest friction force of a contact that holds [N] over a step in which contact is neither lost nor made (`SpringAndDamper`)."""
-        if self.pressing is None or step.swings is None:
+        if self.pressing is None or step.normal_forces is None:
             return (self.mu_s * self.normal_force,)
-        first, middle, last = (self.mu_s * self.pressing.contact(normal) for normal in step.swings)
+        first, middle, last = (self.mu_s * self.pressing.contact(normal) for normal in step.normal_forces)
         return first, 4.0 * middle - 3.0 * first - last, 2.0 * (first + last) - 4.0 * middle
 
     def coefficient(self, v: Array) -> Array:
@@ -144,13 +144,13 @@ class Varied(_Numbers, SpringAndDamper):
         away = Grip(jnp.where(slipped, AWAY, -AWAY), zero)
         return jnp.where(off, zero, force), Grip(*(jnp.where(off, gone, held) for gone, held in zip(away, after, strict=True)))
 
-    def rubs(self, step: SupportStep) -> Rubbed:
+    def rubs(self, step: SupportStep) -> Sliding:
         """Slip and energies of a step by Simpson's rule. The velocity is that of the cubic through positions and velocities at its ends."""
         first, last = step.h * step.v0, step.h * step.v1
         middle = 1.5 * step.slid - 0.25 * (first + last)
-        return self._integrated((first, middle, last), step.swings, 1.0 / step.h, 1.0, step.slid)
+        return self._integrated((first, middle, last), step.normal_forces, 1.0 / step.h, 1.0, step.slid)
 
-    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Rubbed:
+    def rubs_between(self, step: SupportStep, begin: Array, end: Array) -> Sliding:
         """Slip and energies between two fractions of a step. They are 0 for a step of length 0."""
         early, late = step.h * step.v0 - step.slid, step.h * step.v1 - step.slid
 
@@ -161,22 +161,24 @@ class Varied(_Numbers, SpringAndDamper):
             return u * (step.slid + (1.0 - u) * ((1.0 - u) * early - u * late))
 
         places = begin, 0.5 * (begin + end), end
-        swings = None if step.swings is None else Swings(*(step.swings.at(u) for u in places))
+        normal_forces = None if step.normal_forces is None else NormalForces(*(step.normal_forces.at(u) for u in places))
         by_step = 1.0 / jnp.where(step.h > 0.0, step.h, 1.0)
-        return self._integrated(tuple(speed(u) for u in places), swings, by_step, end - begin, place(end) - place(begin))
+        return self._integrated(tuple(speed(u) for u in places), normal_forces, by_step, end - begin, place(end) - place(begin))
 
-    def _integrated(self, ways: tuple[Array, ...], swings: Swings | None, by_step: Array, width: Array | float, slid: Array) -> Rubbed:
+    def _integrated(
+        self, ways: tuple[Array, ...], normal_forces: NormalForces | None, by_step: Array, width: Array | float, slid: Array
+    ) -> Sliding:
         """Slip and energies by Simpson's rule over the fraction `width` of a step; `ways`: h times the velocity at its three nodes [m]."""
         pressing, normals = self.pressing, [self.normal_force] * 3
-        if pressing is not None and swings is not None:
-            normals = [pressing.contact(n) for n in swings]
+        if pressing is not None and normal_forces is not None:
+            normals = [pressing.contact(n) for n in normal_forces]
         touches = None if pressing is None else normals[1] > 0.0
         rates = [n * way for n, way in zip(normals, ways, strict=True)]
         wear = None if pressing is None else _simpson(rates, width)
         if self.stribeck is None:
-            return Rubbed(slid, wear, touches)
+            return Sliding(slid, wear, touches)
         dissipated = [rate * self.coefficient(way * by_step) for rate, way in zip(rates, ways, strict=True)]
-        return Rubbed(slid, wear, touches, _simpson(dissipated, width))
+        return Sliding(slid, wear, touches, _simpson(dissipated, width))
 
 
 def _simpson(values: list[Array], width: Array | float) -> Array:

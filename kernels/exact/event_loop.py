@@ -69,6 +69,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         time: time at its end [s]. duration: its length [s]. inside: whether it lies in the window.
+        counts: whether an event at its end counts: it lies in the window, or is at t = 0 where the window begins there.
         x: displacement at its end [m]. moved: displacement during it [m]. v0: velocity at its start [m/s].
         before, v: velocity before and after the event that ends it [m/s].
         area: integral of the displacement since its start [m s].
@@ -80,6 +81,7 @@ class Stretch(NamedTuple):
     time: Array
     duration: Array
     inside: Array
+    counts: Array
     x: Array
     moved: Array
     v0: Array
@@ -131,6 +133,7 @@ class Found(NamedTuple):
     Attributes:
         tau: when [s] since the event. crossed: which guard crosses there, one mask each. given_up: whether the search ended before.
         area: integral of the displacement since the event [m s].
+        early: whether it has no length and comes before a window that begins at t = 0 (see `_at_start`).
     """
 
     tau: Array
@@ -138,6 +141,7 @@ class Found(NamedTuple):
     given_up: Array
     m: Motion
     area: Array
+    early: Array | bool = False
 
 
 class Turn(NamedTuple, Generic[Memory, Sums]):
@@ -202,6 +206,18 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         """Amplitude of a normal force that varies [N]."""
         return self.excitation.swing if isinstance(self.excitation, Driven) else None
 
+    def _at_start(self, s: EventState[Memory, Sums], piece: Piece) -> Array | bool:
+        """Whether a stretch of no length at t = 0 comes before a window that begins there: events at once do, for derivatives by that.
+
+        In a log the window begins first.
+        """
+        if self.log:
+            return False
+        starts = (s.stage == 0.0) & (_stage_end(s, self.p) <= 0.0)
+        for ends in piece.sampled:
+            starts = starts & ~ends
+        return starts
+
     def _settled(self, s: EventState[Memory, Sums]) -> tuple[EventState[Memory, Sums], Piece]:
         """A state and the motion from there on. A free motion that the rounding of x hides is at rest: its turns would be events.
 
@@ -265,7 +281,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
     ) -> EventState[Memory, Sums]:
         """The state after the event that ends a piece."""
         p, law = self.p, self.law
-        tau, crossed, given_up, m, area = found
+        tau, crossed, given_up, m, area, early = found
         happens = functools.reduce(operator.or_, crossed)
         passes = ~happens & ~given_up
         arrives = tuple(passes & each for each in piece.sampled)  # the stretch ends with a piece of a force
@@ -295,9 +311,10 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         area = area * moves
         if piece.carries is not None and piece.moves is not None:
             area = area + (1.0 - moves) * piece.carries * (0.5 * tau * tau)
+        inside = s.stage == 1.0
         stretch = Stretch(
-            time, tau, s.stage == 1.0, x, m.d, s.anchor.v, m.v, v, area, motion, lambda tau: segment.course(s.anchor, tau), s.anchor,
-            segment, piece.slope,
+            time, tau, inside, inside | early, x, m.d, s.anchor.v, m.v, v, area, motion,
+            lambda tau: segment.course(s.anchor, tau), s.anchor, segment, piece.slope,
         )  # fmt: skip
         return EventState(
             t=time,
@@ -316,8 +333,9 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
         """The state after one event, from that after the one before. Differentiable."""
         s, piece = self._settled(s)
         segment, taylor, motion = self._segment(piece), self._taylor(piece), self._motion(s, piece)
-        limit = _fixed(jnp.where(piece.varies, 0.0, piece.limit))
-        found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff)
+        limit, early = _fixed(jnp.where(piece.varies, 0.0, piece.limit)), self._at_start(s, piece)
+        at_once = early & ~piece.varies
+        found = first_guard.first_crossing(_fixed(segment), _fixed(s.anchor), _fixed(piece.guards), limit, self.stiff, at_once)
         found = self._by_steps(s, piece, found)
         crossed = _masks(piece, found, found.happens)
         reached = _fixed(jnp.where(found.tau < piece.limit, found.tau, piece.limit))
@@ -335,7 +353,7 @@ class EventMachine(NamedTuple, Generic[Memory, Sums]):
             m = Motion(*fusion_barrier(*m))
             m, area = m.later(h), area + h * (m.d + h / 2.0 * (m.v + h / 3.0 * (m.a + h / 4.0 * (m.jerk + h / 5.0 * m.snap))))
         given_up = ~happens & (found.tau < piece.limit)
-        return self._arrive(s, piece, Found(tau, crossed, given_up, m, area), motion)
+        return self._arrive(s, piece, Found(tau, crossed, given_up, m, area, early), motion)
 
     def begin(self, s: EventState[Memory, Sums]) -> Turn[Memory, Sums]:
         """The turn from which `turn` goes on. Stages of no length are passed."""

@@ -158,7 +158,7 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     viscous = 0.5 * (force.damping + last.damping) * before.side * now.moved  # the damping is linear in the displacement
     impulse = force.constant * now.duration + force.stiffness * area + viscous
     entered = (before.phase == OFF) & (after.phase != OFF)
-    counts, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
+    pushed, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
     # how far in or out: in flight also in its middle, from its ends and its mean as of a cubic (Simpson's rule)
     lasts, first = now.duration > 0.0, before.side == wall.stands
     mean = y0 + jnp.where(lasts, before.side * now.area / jnp.where(lasts, now.duration, 1.0), 0.0)
@@ -187,12 +187,12 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             room=wall.room,
             rounded=wall.rounded,
             within=Within(
-                now.inside,
-                now.inside,
-                now.inside,
-                force=jnp.where(counts & (now.duration > 0.0), most, zero),
-                pressed=jnp.where(counts, now.duration, zero),
-                impulse=jnp.where(counts, impulse, zero),
+                now.counts,
+                now.counts,
+                now.counts,
+                force=jnp.where(pushed & (now.duration > 0.0), most, zero),
+                pressed=jnp.where(pushed, now.duration, zero),
+                impulse=jnp.where(pushed, impulse, zero),
                 compression=jnp.where(inside & now.inside, jnp.maximum(y0, y), zero),
             ),
         ),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -48,7 +46,7 @@ FRICTION_RULES = (
          lambda p, s: (s == EXACT) & presliding(p),
          lambda p, _s: ", ".join(f"{name} = {p[name]:g} N/m" for name in PRESLIDING if name in p)),
     Rule(tuple(PRESLIDING), f"friction has one law: give one of {' and '.join(PRESLIDING)}",
-         lambda p, _s: functools.reduce(operator.and_, (used(p.get(name, 0.0)) for name in PRESLIDING))),
+         lambda p, _s: sum(1 * used(p.get(name, 0.0)) for name in PRESLIDING) > 1),
     Rule((*PRESLIDING, "normal_amplitude"), "presliding friction (LuGre, Dahl) needs a constant normal force: leave out normal_amplitude",
          lambda p, _s: presliding(p) & used(p.get("normal_amplitude", 0.0))),
     Rule(("dahl_stiffness", "stribeck_speed"), "Dahl friction has one limit, mu_d F_n: leave out stribeck_speed, or use LuGre friction",
@@ -60,13 +58,6 @@ def _unequal_tones(p: Values) -> Any:
     """Mask of the rows whose tables of tones differ in length."""
     first, second, third = (links.entries(p, name) for name in TONES)
     return (second != first) | (third != first)
-
-
-def driven(p: Values) -> Any:
-    """Mask of the rows whose excitation is more than one sine of constant frequency."""
-    loads = (np.asarray(p.get("pulse", 0.0)) != 0.0) | (links.entries(p, "table_time") > 0)
-    others = (np.asarray(p.get("sweep_rate", 0.0)) != 0.0) | (links.entries(p, "tone_a0") > 0)
-    return loads | others | ~np.isnan(p.get("record", math.nan))
 
 
 EXCITATION_RULES = (

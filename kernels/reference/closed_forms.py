@@ -12,46 +12,6 @@ from dataclasses import dataclass
 ETA_STAR = 2.0 / math.sqrt(math.pi**2 + 4.0)
 
 
-def regime(eta: float) -> str:
-    """Established regime of a mass without spring and damper: stick, stick-slip or slip-slip, from eta = mu g / a0 > 0 (SDND104)."""
-    if eta >= 1.0:
-        return "stick"
-    return "stick-slip" if eta > ETA_STAR else "slip-slip"
-
-
-def slip_start(eta: float, omega: float) -> float:
-    """First time of slip t1 = asin(eta) / omega [s] of a mass at rest at t = 0, 0 <= eta < 1, omega in rad/s (SDND104)."""
-    return math.asin(eta) / omega
-
-
-def slip_end(eta: float, omega: float) -> float:
-    """End t2 [s] of the first slip: eta omega (t2 - t1) - cos(omega t1) + cos(omega t2) = 0, t2 > t1, by bisection (SDND104)."""
-    start = math.asin(eta)
-    low, high = math.pi - start, 2.0 * math.pi + start
-    while high - low > 4e-16 * high:
-        middle = 0.5 * (low + high)
-        if eta * (middle - start) - math.cos(start) + math.cos(middle) < 0.0:
-            low = middle
-        else:
-            high = middle
-    return high / omega
-
-
-def stick_slip_wear_power(m: float, g: float, mu: float, a0: float, omega: float) -> float:
-    """Mean wear power [W] of the established stick-slip motion, eta* < eta < 1: wear energy of a half period over that half period.
-
-    Args:
-        m: mass [kg]. g: gravity [m/s^2]. mu: friction [1]. a0: amplitude [m/s^2]. omega: circular frequency [rad/s].
-
-    Source: SDND104 (V5.01.104), section 2; mu enters through eta alone.
-    """
-    eta = mu * g / a0
-    t1, t2 = slip_start(eta, omega), slip_end(eta, omega)
-    length = t2 - t1
-    slip = a0 / omega * (length * math.cos(omega * t1) - (math.sin(omega * t2) - math.sin(omega * t1)) / omega) - 0.5 * mu * g * length**2
-    return m * g * slip * omega / math.pi
-
-
 def slip_slip_wear_power(m: float, g: float, mu: float, a0: float, omega: float) -> float:
     """Limit of the mean wear power [W] of slip without sticking, eta <= eta*: (m g a0 / (pi omega)) sqrt(4 - pi^2 eta^2) (SDND104)."""
     eta = mu * g / a0

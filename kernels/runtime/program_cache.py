@@ -46,11 +46,6 @@ def why_not() -> str:
     return "" if isinstance(files, PrivateFiles) else files
 
 
-def in_use() -> bool:
-    """Whether this process keeps programs: `use` was called, and found a folder."""
-    return _files.cache_info().currsize > 0 and use() is not None
-
-
 @functools.lru_cache(maxsize=1)
 def _files() -> PrivateFiles | str:
     """The kept programs; or why nothing is kept."""

@@ -93,10 +93,10 @@ def _stretch(stepper: Stepper, setup: StepSetup, run: StepRun, end: Array, insid
 
     def step(number: Array, now: Stretch) -> Stretch:
         rotation, state, shocks, few = now
-        turned, trial, swings = turn(stepper, setup, state, rotation, setup.h, number)
+        turned, trial, normal_forces = turn(stepper, setup, state, rotation, setup.h, number)
         shocks = observe_wall.update(shocks, setup.body.walls, state, trial.state, number * setup.h, setup.h, part)
         if few is not None:
-            speed, rubs = rubs_of(setup, state, trial, setup.h, swings)
+            speed, rubs = rubs_of(setup, state, trial, setup.h, normal_forces)
             few = observe_friction.one_more(few, state.memory.friction, trial.state.memory.friction, speed, trial.moved, rubs)
         return turned, trial.state, shocks, few
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact import wall_outcome
-from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep, Swings
+from tribosweep.kernels.contact.friction_law import FrictionLaw, NormalForces, Sliding, SupportStep
 from tribosweep.kernels.contact.friction_registry import friction_law
 from tribosweep.kernels.contact.links import Links
 from tribosweep.kernels.contact.normal_force import Pressing
@@ -307,9 +307,10 @@ def simulate(
     Returns:
         Observables by name (scalars), and the status code.
 
-    A step of a scheme of low order counts as slip if the contact slips at its end (see `Rubbed.slips`); in a Runge-Kutta step the beginning
-    and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the steps taken.
-    They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with that instant.
+    A step of a scheme of low order counts as slip if the contact slips at its end (see `Sliding.slips`); in a Runge-Kutta step the
+    beginning and the end of slip, and of contact with a wall, are located (`dense_output`). Derivatives (forward mode) are those of the
+    steps taken. They leave out how the step size control changes with the parameters; the end of a step at a given instant moves with
+    that instant.
     """
     stepper = STEPPERS[scheme]
     setup = prepare(stepper, p, asked, walls)
@@ -332,14 +333,14 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
     """One fixed step. After the last step of a run the length is 0, which costs less than freezing every carried number."""
     p, whole, done = setup.p, cast("Even", setup.pace).whole, clock.steps
     h = jnp.where(done < whole, setup.h, 0.0)
-    turned, trial, swings = turn(stepper, setup, run.state, clock.rotation, h, done)
+    turned, trial, normal_forces = turn(stepper, setup, run.state, clock.rotation, h, done)
     rate = whole / p["end"]
     begin, end = p["window_start"] * rate - done, p["window_end"] * rate - done
     closes = window_bounds.closes(p["window_end"], p["end"], done, whole)
     starts, ends = window_bounds.begins_at(begin).astype(h.dtype), window_bounds.ends_at(end, closes).astype(h.dtype)
     inside = _position(run.state.v, trial, h, ends) - _position(run.state.v, trial, h, starts)
     (duration,) = fusion_barrier(h * (ends - starts))
-    against = _against(setup.body.friction, run.state, trial, h, swings)
+    against = _against(setup.body.friction, run.state, trial, h, normal_forces)
     rubs = setup.body.friction.rubs_between(against, starts, ends)
     sums = _observe(
         stepper,
@@ -363,13 +364,13 @@ def _fixed_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Counted
             closes = window_bounds.closes(setup.instants[1:], p["end"], done, whole)
             parts = jnp.append(starts, window_bounds.ends_at(setup.instants[1:] * rate - done, closes).astype(h.dtype))
         ways = _position(run.state.v, trial, h, parts)
-        energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+        energies = _worn(setup, run.state, trial, h, normal_forces, parts, ways)
         course = course_of(stepper, run.state, trial, h)
         inner = None if course is None else observe_statistics.Inner(course, None)
         sums = sums._replace(
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
-    state = _kicked(stepper, setup, run.state, trial, h, swings)
+    state = _kicked(stepper, setup, run.state, trial, h, normal_forces)
     return StepRun(Counted(jnp.minimum(done + 1.0, whole), turned), state, sums)
 
 
@@ -382,7 +383,7 @@ def turned_to(setup: StepSetup, number: Array) -> Turned:
 
 def turn(
     stepper: Stepper, setup: StepSetup, state: StepState, rotation: Turned, h: Array, number: Array
-) -> tuple[Turned, Trial, Swings | None]:
+) -> tuple[Turned, Trial, NormalForces | None]:
     """Fixed step `number`, counted from 0: the excitation's angle after it, the trial, and the normal force over it if that varies."""
     even, pressing, swing = cast("Even", setup.pace), setup.pressing, rotation.normal
     turned, sines = _sines(rotation.force, even.turns)
@@ -393,14 +394,14 @@ def turn(
         steady = setup.excitation.sweep is None
         forces = [setup.excitation.with_pieces(f, t) if steady else setup.excitation.at(t) for f, t in zip(forces, times, strict=True)]
     normals: list[Array | None] = [None] * len(forces)
-    swings = None
+    normal_forces = None
     if pressing is not None and swing is not None:
         after, sines = _sines(swing, even.swings[:-1])
         normals = [pressing.swing.force(sine) for sine in sines]
         middle = pressing.swing.force(swing.sine_after(even.swings[-1]))
-        swings, swing = Swings(pressing.swing.force(swing.sine), middle, pressing.swing.force(after.sine)), after
+        normal_forces, swing = NormalForces(pressing.swing.force(swing.sine), middle, pressing.swing.force(after.sine)), after
     loads = _loads(stepper, setup, forces, normals, h)
-    return Turned(turned, swing), stepper.step(setup.body, loads, state, h), swings
+    return Turned(turned, swing), stepper.step(setup.body, loads, state, h), normal_forces
 
 
 def _sines(rotation: Rotation, turns: tuple[Turn, ...]) -> tuple[Rotation, list[Array]]:
@@ -418,34 +419,38 @@ def _loads(stepper: Stepper, setup: StepSetup, forces: list[Array], normals: lis
     )
 
 
-def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> SupportStep:
+def _against(law: FrictionLaw, before: StepState, trial: Trial, h: Array, normal_forces: NormalForces | None) -> SupportStep:
     """A step in the frame of the support."""
     memories = before.memory.friction, trial.state.memory.friction
     if law.belt is None:
-        return SupportStep(h, before.v, trial.state.v, trial.moved, swings, *memories)
-    return SupportStep(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, swings, *memories)
+        return SupportStep(h, before.v, trial.state.v, trial.moved, normal_forces, *memories)
+    return SupportStep(h, before.v - law.belt, trial.state.v - law.belt, trial.moved - h * law.belt, normal_forces, *memories)
 
 
-def _kicked(stepper: Stepper, setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> StepState:
+def _kicked(stepper: Stepper, setup: StepSetup, before: StepState, trial: Trial, h: Array, normal_forces: NormalForces | None) -> StepState:
     """The state after a step whose velocity has the derivative by the instants at which forces jump; see `saltation`."""
-    change = saltation.of_oscillator(setup.body, before, trial.state, _against(setup.body.friction, before, trial, h, swings))
+    change = saltation.of_oscillator(setup.body, before, trial.state, _against(setup.body.friction, before, trial, h, normal_forces))
     return trial.state if change is None else saltation.kicked(stepper, trial.state, change)
 
 
-def rubs_of(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None) -> tuple[Array, Rubbed | None]:
+def rubs_of(
+    setup: StepSetup, before: StepState, trial: Trial, h: Array, normal_forces: NormalForces | None
+) -> tuple[Array, Sliding | None]:
     """Velocity against the support at the end of a step [m/s], and `FrictionLaw.rubs` of the whole step."""
-    step = _against(setup.body.friction, before, trial, h, swings)
+    step = _against(setup.body.friction, before, trial, h, normal_forces)
     return step.v1, setup.body.friction.rubs(step)
 
 
-def _worn(setup: StepSetup, before: StepState, trial: Trial, h: Array, swings: Swings | None, parts: Array, ways: Array) -> Array:
+def _worn(
+    setup: StepSetup, before: StepState, trial: Trial, h: Array, normal_forces: NormalForces | None, parts: Array, ways: Array
+) -> Array:
     """(n - 1,) wear energies [J] between the fractions `parts` (n,) of a step. `ways` (n,) are the displacements there [m]."""
     law, grip, normal = setup.body.friction, trial.state.memory.friction, setup.p["normal_force"]
-    step = _against(law, before, trial, h, swings)
+    step = _against(law, before, trial, h, normal_forces)
     if law.rubs(step) is None:
         forth = jnp.sign(ways[-1] - ways[0])  # the slip distance is that between the ends, even if the mass turns back within the step
         return jnp.where(grip.slips, normal * forth * jnp.diff(ways), 0.0)
-    rubs = cast("Rubbed", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
+    rubs = cast("Sliding", jax.vmap(lambda begin, end: law.rubs_between(step, begin, end))(parts[:-1], parts[1:]))
     return jnp.where(rubs.works(grip), normal * jnp.abs(rubs.slid) if rubs.wear is None else rubs.wear, 0.0)
 
 
@@ -469,11 +474,11 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     (lands,) = decide(left <= clock.h * _NEARLY, like=clock.h)
     h = jnp.where(lands, left.astype(clock.h.dtype), clock.h)
     moments = [clock.t + (clock.rest + fraction * h) for fraction in stepper.fractions]
-    pressing, normals, swings = setup.pressing, cast("list[Array | None]", [None] * len(moments)), None
+    pressing, normals, normal_forces = setup.pressing, cast("list[Array | None]", [None] * len(moments)), None
     if pressing is not None:
         normals = [pressing.swing.at(moment) for moment in moments]
         begin, middle = (pressing.swing.at(clock.t + (clock.rest + fraction * h)) for fraction in (0.0, 0.5))
-        swings = Swings(begin, middle, cast("Array", normals[-1]))
+        normal_forces = NormalForces(begin, middle, cast("Array", normals[-1]))
     if bends is None:
         forces = [setup.excitation.at(moment) for moment in moments]
     else:  # a step that lands where the force jumps sees the force before the jump
@@ -496,8 +501,8 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
     failure = jnp.where(too_many, float(Status.TOO_MANY_STEPS), jnp.where(too_small, float(Status.STEP_TOO_SMALL), clock.failure))
     inside = (clock.t >= p["window_start"]) & (clock.t < p["window_end"])
     trial = _settled(setup, trial)
-    rubs = rubs_of(setup, run.state, trial, h, swings)[1]  # its energies count only if the step is inside the window
-    against = _against(setup.body.friction, run.state, trial, h, swings)
+    rubs = rubs_of(setup, run.state, trial, h, normal_forces)[1]  # its energies count only if the step is inside the window
+    against = _against(setup.body.friction, run.state, trial, h, normal_forces)
     late = setup.body.friction.late(against)
     later = window_bounds.lost_at_start(p, clock.t)
     first = window_bounds.part_of(later, h)  # where a window that begins with the run begins: 0, with a derivative
@@ -516,11 +521,13 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
         parts = jnp.where(clock.t < bounds, 1.0, 0.0)  # the step ends at the next bound at the latest
         ways = parts * trial.moved
         if course is None:
-            energies = _worn(setup, run.state, trial, h, swings, parts, ways)
+            energies = _worn(setup, run.state, trial, h, normal_forces, parts, ways)
         else:
             energies = _worn_along(setup, part) * (parts[1:] - parts[:-1])
         if course is not None and setup.statistics:
-            at_nodes = [None if swings is None else swings.at(jnp.asarray(node, h.dtype)) for node in dense_output.FIFTHS[1:-1]]
+            at_nodes = [
+                None if normal_forces is None else normal_forces.at(jnp.asarray(node, h.dtype)) for node in dense_output.FIFTHS[1:-1]
+            ]
             inner_loads = [setup.external(0.0 * h, n, node * h) for n, node in zip(at_nodes, dense_output.FIFTHS[1:-1], strict=True)]
             at_them = observe_statistics.forces_within(setup.body, tuple(inner_loads), run.state, course, h)
             inner = observe_statistics.Inner(course, at_them)
@@ -528,7 +535,8 @@ def _chosen_step(stepper: Stepper, setup: StepSetup, run: StepRun, clock: Timed)
             watched=observe_statistics.update(run.sums.watched, setup.body, run.state, trial.state, h, parts, ways, energies, inner)
         )
     sums = _from_the_start(setup, run, trial, sums, later, h)
-    trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, swings))
+    sums = sums._replace(friction=_slid_from_later(setup, run, sums.friction, against, part, later))
+    trial = trial._replace(state=_kicked(stepper, setup, run.state, trial, h, normal_forces))
     if bends is not None:
         jump = jnp.where(lands, bends.at(target) - bends.at(target, before=True), 0.0).astype(h.dtype)
         trial = trial._replace(state=stepper.jumped(trial.state, jump * setup.body.by_mass))
@@ -558,15 +566,9 @@ def _from_the_start(setup: StepSetup, run: StepRun, trial: Trial, sums: StepSums
 
     What walls and links do has that derivative by the part of the step that lies in the window.
     """
-    first = window_bounds.part_of(late, h)
-
-    def less(old: Any, new: Any, names: tuple[str, ...]) -> Any:
-        both = ((name, getattr(old, name), getattr(new, name)) for name in names)
-        return new._replace(**{name: window_bounds.without(was, now, first) for name, was, now in both if now is not None})
-
-    was, watched = run.sums, sums.watched
+    first, was, watched = window_bounds.part_of(late, h), run.sums, sums.watched
     if watched is not None and was.watched is not None:
-        watched = less(was.watched, watched, ("worn",))
+        watched = _less(was.watched, watched, ("worn",), first)
         if watched.statistics is not None:
             values, then = (observe_statistics.values_at(setup.body, state) for state in (run.state, trial.state))
             then = then.at[0].set(values[0] + h * run.state.v)
@@ -577,7 +579,22 @@ def _from_the_start(setup: StepSetup, run: StepRun, trial: Trial, sums: StepSums
             watched = watched._replace(
                 statistics=jax.tree.map(lambda value, moved: with_tangent_of(moved, value), watched.statistics, seen)
             )
-    return sums._replace(friction=less(was.friction, sums.friction, two_level_sums.FRICTION), watched=watched)
+    return sums._replace(watched=watched)
+
+
+def _slid_from_later(
+    setup: StepSetup, run: StepRun, sums: observe_friction.Tally, step: SupportStep, part: observe_friction.SlipPart, late: Array
+) -> observe_friction.Tally:  # fmt: skip
+    """The sums of friction after a first step in a window that begins `late` [s] after it; where slip in it is not known by its mean."""
+    if part.within is None or (part.rubbed is not None and part.rubbed.always is not None):
+        return cast("observe_friction.Tally", _less(run.sums.friction, sums, two_level_sums.FRICTION, window_bounds.part_of(late, step.h)))
+    return observe_friction.from_later(sums, setup.body.friction, step, part.within, run.state.v, late)
+
+
+def _less(old: Any, new: Any, names: tuple[str, ...], part: Array) -> Any:
+    """The sums of these names after a first step, without what they gain at a `part` of it (`window_bounds.without`)."""
+    both = ((name, getattr(old, name), getattr(new, name)) for name in names)
+    return new._replace(**{name: window_bounds.without(was, now, part) for name, was, now in both if now is not None})
 
 
 def course_of(stepper: Stepper, before: StepState, trial: Trial, h: Array) -> Polynomial | None:

@@ -1,6 +1,6 @@
 """Friction as a time scheme observes it: the sums of `observables.rubbing`, with fewer numbers to carry from step to step.
 
-Every number that a step loop carries costs time. The definition of the observables (`interval`, `rubbing.update`) also carries whether the
+Every number that a step loop carries costs time. The definition of the observables (`rubbing.update`) also carries whether the
 present slip phase, and the present rest, is already counted. `Tally` leaves that out: in the window each is counted, unless it begins now
 or none was counted before. Where all steps lie in the window, `Few` sums some of them in three numbers, more accurately in float32.
 """
@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from tribosweep.kernels.contact.friction_law import FrictionLaw, Rubbed, SupportStep
+from tribosweep.kernels.contact.friction_law import FrictionLaw, Sliding, SupportStep
 from tribosweep.kernels.contact.grip import UNMOVED, Grip
 from tribosweep.kernels.contact.penalised import SLIP_SPEED_FLOOR
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import moved_with
 from tribosweep.kernels.observables import regime, rubbing, slip
-from tribosweep.kernels.observables.interval import Interval
-from tribosweep.kernels.stepping import dense_output
+from tribosweep.kernels.stepping import dense_output, window_bounds
 from tribosweep.kernels.stepping.dense_output import Polynomial
 
 BASE = 256.0  # three counts below BASE fit in one whole number of 24 bits, which float32 holds exactly
@@ -28,7 +27,7 @@ MOST = int(BASE) - 1  # largest number of steps that `Few` can count
 class Tally(NamedTuple):
     """Sums over the window: see `slip.Slip`; `stops`: number of rests after the first slip of the run.
 
-    `wear` and `friction` are the wear energy and the dissipated energy [J] where the law integrates them (see `Rubbed`), else None.
+    `wear` and `friction` are the wear energy and the dissipated energy [J] where the law integrates them (see `Sliding`), else None.
     """
 
     distance: Array
@@ -48,12 +47,12 @@ class SlipPart(NamedTuple):
         duration: length [s]. displacement: [m]. rubbed: slip and energies where the law gives them.
         within: what slips in it, where that is known better than for the step as a whole; else None.
         late: where slip begins and ends within it (see `FrictionLaw.late`).
-        bounds: where the window begins and ends in it; None where `within` knows.
+        bounds: where the window begins and ends in it; not read where there is `within`, whose `top_speed` has these derivatives.
     """
 
     duration: Array
     displacement: Array
-    rubbed: Rubbed | None = None
+    rubbed: Sliding | None = None
     within: SlipWithin | None = None
     late: tuple[Array, Array] | None = None
     bounds: Bounds | None = None
@@ -77,11 +76,13 @@ class SlipWithin(NamedTuple):
 
     Attributes:
         share: the fraction of the step that slips. distance: slipped then [m]. top_speed: largest speed in it [m/s].
+        at_once: whether it slips from its start on.
     """
 
     share: Array
     distance: Array
     top_speed: Array
+    at_once: Array
 
 
 class Few(NamedTuple):
@@ -117,7 +118,7 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     slips = after.slips & inside
     begins = slips & (after.begins(before) | (sums.phases == 0.0))
     stops = after.rests & inside & (after.stops(before) | (sums.stops == 0.0))
-    rubbed = part.rubbed or Rubbed(part.displacement)
+    rubbed = part.rubbed or Sliding(part.displacement)
     rubs, works = rubbed.slips(after) & inside, rubbed.works(after) & inside
     touching = part.duration if sums.wear is None else jnp.where(after.is_away, 0.0, part.duration)
     stuck, slid, top = jnp.where(after.slips, 0.0, touching), jnp.abs(rubbed.slid), jnp.abs(speed)
@@ -152,7 +153,7 @@ def update(sums: Tally, before: Grip, after: Grip, speed: Array, part: SlipPart)
     )
 
 
-def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array) -> tuple[Rubbed | None, SlipWithin]:
+def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array) -> tuple[Sliding | None, SlipWithin]:
     """Slip and energies of a step along a `course` of the displacement against the support [m], and when it slips.
 
     The largest speed is that from the fraction `begin` of the step on, which is 0 and has a derivative.
@@ -175,7 +176,7 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
     share = jnp.where(now | was, last - first, zero) + jnp.where(again, stops, zero)
     distance = jnp.abs(course.at(last) - course.at(first)) + jnp.where(again, jnp.abs(course.at(stops)), zero)
     slowest, fastest = speed.extremes(begin)
-    within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)))
+    within = SlipWithin(share, distance, jnp.maximum(jnp.abs(slowest), jnp.abs(fastest)), was | (now & ~goes_on & (begins <= 0.0)))
     if whole is None or whole.always is not None:
         return whole, within
     rubbed, earlier = law.rubs_between(step, first, last), law.rubs_between(step, zero, jnp.where(again, stops, zero))
@@ -184,27 +185,33 @@ def along(law: FrictionLaw, step: SupportStep, course: Polynomial, begin: Array)
     return rubbed._replace(wear=_both(rubbed.wear, earlier.wear), friction=_both(rubbed.friction, earlier.friction)), within
 
 
+def from_later(sums: Tally, law: FrictionLaw, step: SupportStep, slips: SlipWithin, v: Array, late: Array) -> Tally:
+    """The sums after a first step in a window that begins `late` [s] after it, 0 with a derivative.
+
+    They lack slip, rest and energy of that time.
+
+    `v`: velocity at the start of the step [m/s]. For laws whose contact slips or does not (`Sliding.always`).
+    """
+    begin = window_bounds.part_of(late, step.h)
+    late = late.astype(v.dtype)
+    lost = law.rubs_between(step, jnp.zeros_like(begin), begin)
+    rests = ~slips.at_once if sums.wear is None else ~slips.at_once & ~step.before.is_away
+
+    def less(total: Array | None, work: Array | None) -> Array | None:
+        return total if total is None or work is None else moved_with(total, jnp.where(slips.at_once, -work, 0.0))
+
+    return sums._replace(
+        distance=moved_with(sums.distance, jnp.where(slips.at_once, -jnp.abs(step.v0), 0.0) * late),
+        drift=moved_with(sums.drift, -v * late),
+        stuck_time=moved_with(sums.stuck_time, jnp.where(rests, -late, 0.0)),
+        wear=less(sums.wear, None if lost is None else lost.wear),
+        friction=less(sums.friction, None if lost is None else lost.friction),
+    )
+
+
 def _both(one: Array | None, other: Array | None) -> Array | None:
     """The sum of two energies [J] that a law integrates; None where it does not."""
     return None if one is None or other is None else one + other
-
-
-def interval(before: Any, after: Any, speed: Array, part: SlipPart) -> Interval:
-    """A step as an `Interval`, on which the observables are defined.
-
-    Over these intervals `rubbing.update` gives the same sums as `update`, and as `one_more` with `add`. A test compares them.
-    """
-    rubbed = part.rubbed or Rubbed(part.displacement)
-    return Interval(
-        duration=part.duration,
-        displacement=part.displacement,
-        slip=jnp.where(after.slips, jnp.abs(rubbed.slid), 0.0),
-        slipping=after.slips,
-        resting=after.rests,
-        sticking=~after.slips,
-        begins=after.begins(before),
-        top_speed=jnp.abs(speed),
-    )
 
 
 def counted(sums: Tally, grip: Grip) -> Grip:
@@ -221,9 +228,9 @@ def few(sums: Tally) -> Few:
     return Few(zero, sums.top_speed, zero, *(None if total is None else zero for total in (sums.wear, sums.friction)))
 
 
-def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Rubbed | None = None) -> Few:
+def one_more(sums: Few, before: Grip, after: Grip, speed: Array, moved: Array, rubbed: Sliding | None = None) -> Few:
     """Sums after one more step, of displacement `moved` [m]. The other arguments are those of `update`."""
-    rubbed = rubbed or Rubbed(moved)
+    rubbed = rubbed or Sliding(moved)
     works = rubbed.works(after)
     # a step that holds adds 1e-30 at most; `add` leaves that out if no step slips
     slid, speed, slips = jnp.abs(after.slip_state * rubbed.slid), after.slip_state * speed, after.slip_state * after.slip_state

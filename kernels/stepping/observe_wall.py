@@ -250,12 +250,12 @@ def _along(
         else:
             # a wall that yields may do so from within the step on: the force is largest there, or where the elastic one is
             rate = trial.rate
-            turn = jnp.where(rate.at(first) * rate.at(last) < 0.0, rate.crossing(first, last), last)
-            knee = jnp.where(jnp.isfinite(at_criterion), jnp.clip(at_criterion, first, last), last)
+            turn = jnp.where(rate.at(first) * rate.at(last) < 0.0, jax.lax.stop_gradient(rate.crossing(first, last)), last)
+            knee = jnp.where(at_criterion > first, jnp.where(at_criterion < last, at_criterion, last), first)
             impulse = dense_output.integral(force, first, knee) + dense_output.integral(force, knee, last)
-            peak = jnp.maximum(force(jax.lax.stop_gradient(turn)), force(knee))
+            peak = jnp.maximum(force(turn), force(knee))
             peak = jnp.maximum(peak, jnp.where(last >= 1.0, after.force, 0.0))
-            peak = jnp.maximum(peak, jnp.where(first <= 0.0, before.force, 0.0))
+            peak = jnp.maximum(peak, jnp.where(first <= 0.0, with_tangent_of(force(first), before.force), 0.0))
         return Within(
             event=(part.start <= event) & (event < part.end),
             back=(part.start <= homeward) & (homeward < part.end),

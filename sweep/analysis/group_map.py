@@ -1,4 +1,4 @@
-"""Maps of groups: a mean, a deviation, a quantile, a chance or a frequent word of the rows at each place of two parameters."""
+"""Maps of groups: a mean, a deviation, a quantile, a probability or a frequent word of the rows at each place of two parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tribosweep.sweep.analysis.group_numbers import (
     Frequencies,
     Groups,
     Interval,
-    chances_of,
     deviations_of,
     frequencies_of,
     means_of,
+    probabilities_of,
     quantiles_of,
 )
 from tribosweep.sweep.analysis.group_statistics import CONFIDENCE, check_levels, drawn_together, group, with_joint
 from tribosweep.sweep.analysis.map_areas import FAILED, MISSING, NOTHING, Areas, areas_of, choose_shade, columns_of, require_shade, shown_of
-from tribosweep.sweep.analysis.map_places import CHANCE_AREAS
-from tribosweep.sweep.analysis.regime_map import GRID, OF_CHANCE, RegimeMap, map_of, read_map, spread_over
+from tribosweep.sweep.analysis.map_places import PROBABILITY_AREAS
+from tribosweep.sweep.analysis.regime_map import GRID, OF_PROBABILITY, RegimeMap, map_of, read_map, spread_over
 from tribosweep.sweep.analysis.run_rows import RunRows, have_results, read_rows, varying_of
 from tribosweep.sweep.analysis.run_state import model_of, state_of
 from tribosweep.sweep.analysis.supports import with_entries
@@ -40,7 +40,7 @@ from tribosweep.sweep.study.event import Event, named_in, outcome_in, read_event
 MEAN, STD, QUANTILE, CHANCE, SHARE, ENTROPY, ROWS = "mean", "std", "quantile", "chance", "share", "entropy", "rows"
 OF_NUMBERS = (MEAN, STD, QUANTILE)  # statistics of the shaded observable
 OF_WORDS = {SHARE: "share of the most frequent word", ENTROPY: "entropy of the words"}
-CHANCES = ("never", "sometimes", "always")
+FREQUENCIES = ("never", "sometimes", "always")
 STATUS = "status"
 MOST_BINS = 1000
 
@@ -51,7 +51,7 @@ class Statistic:
 
     Attributes:
         kind: MEAN, STD or QUANTILE of an observable, CHANCE of an event, SHARE or ENTROPY of words, or ROWS for their number.
-        event: of a chance. probability: of a quantile.
+        event: of a probability. probability: of a quantile.
     """
 
     kind: str = MEAN
@@ -71,8 +71,8 @@ def read_groups(
         over: the parameters over which it is taken, such as "draw"; default those that the design draws
             at every combination of the others. Without any a place has a single row.
         x, y, at: see `run_rows.read_rows`.
-        color, areas, support: see `regime_map.read_map`; the areas are those of the most frequent word, of a chance never, sometimes and
-            always.
+        color, areas, support: see `regime_map.read_map`; the areas are those of the most frequent word, of a probability never,
+            sometimes and always.
         bins: number of equal parts of each axis (of the logarithm, if the axis is spaced in it) whose rows are taken together, for rows
             that are on no grid. Whatever else varies is taken over.
         confidence: level of the intervals of the numbers, in (0, 1).
@@ -82,7 +82,9 @@ def read_groups(
     """
     check_numbers(statistic, bins, confidence)
     if state_of(path)["design"] == SUBSET:
-        message = f"the rows of a subset simulation crowd around its event: no statistics; the chance of the event: tribosweep rare {path}"
+        message = (
+            f"the rows of a subset simulation crowd around its event: no statistics; the probability of the event: tribosweep rare {path}"
+        )
         raise ConfigError(str(path), [Problem("", message)])
     model = with_entries(model_of(path))
     event = read_events("--chance", [statistic.event], model)[0] if statistic.kind == CHANCE else None
@@ -112,7 +114,7 @@ def read_groups(
     first = np.unique(of, return_index=True)[1]
     groups = Groups(of, len(first), have_results(rows.table.column(STATUS)))
     if event is not None:
-        numbers, found_areas = chance_in(rows, event, groups, confidence)
+        numbers, found_areas = probability_in(rows, event, groups, confidence)
     else:
         shown = shown_of(rows.model, color, areas, support, [])
         each = areas_of(path, rows, shown)
@@ -127,7 +129,7 @@ def map_for(
     path: Path, statistic: Statistic | None, over: Sequence[str], x: str | None, y: str | None, color: str | None, at: Sequence[str],
     areas: str | None, support: str | None, bins: int | None, confidence: float,
 ) -> RegimeMap:  # fmt: skip
-    """The map of a statistic if one is asked for, or groups are; of the chance that a boundary study traces; else the map of the rows.
+    """The map of a statistic if one is asked for, or groups are; of the probability that a boundary study traces; else the map of the rows.
 
     Args:
         path: directory of the run. The others are those of `read_groups`.
@@ -146,7 +148,7 @@ def map_for(
         return read_map(path, x, y, color, at, areas, support)
     statistic = statistic or Statistic()
     if statistic.kind == CHANCE and not (color is areas is support is None):
-        raise ConfigError("--chance", [Problem("", "shades by the chance and needs no --color, no --areas and no --support")])
+        raise ConfigError("--chance", [Problem("", "shades by the probability and needs no --color, no --areas and no --support")])
     if statistic.kind in (SHARE, ENTROPY, ROWS) and color is not None:
         raise ConfigError("--color", [Problem("", f"{statistic.kind} shades this map")])
     return read_groups(path, statistic, over, x, y, at, color, areas, support, bins, confidence)
@@ -215,18 +217,18 @@ def binned(rows: RunRows, bins: int) -> RunRows:
     return replace(rows, table=table)
 
 
-def chance_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
-    """The chance of an event in each group, and whether it happened never, sometimes or always."""
+def probability_in(rows: RunRows, event: Event, groups: Groups, confidence: float) -> tuple[Interval, Areas]:
+    """The probability of an event in each group, and whether it happened never, sometimes or always."""
     happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
-    found = chances_of(happened, groups, confidence, unknown)
+    found = probabilities_of(happened, groups, confidence, unknown)
     codes = np.where(np.isnan(found.value), FAILED, np.where(found.value == 0.0, 0, np.where(found.value == 1.0, 2, 1)))
-    return found, Areas(CHANCE_AREAS, CHANCES, codes.astype(np.int8))
+    return found, Areas(PROBABILITY_AREAS, FREQUENCIES, codes.astype(np.int8))
 
 
 def numbers_in(
     rows: RunRows, statistic: Statistic, chosen: Sequence[Quantity], groups: Groups, words: Frequencies, confidence: float
 ) -> Interval:
-    """The statistic of each group, except chances."""
+    """The statistic of each group, except probabilities."""
     nothing = np.full(groups.count, np.nan)
     if statistic.kind == ROWS:
         return Interval(groups.number(groups.good).astype(float), nothing, nothing)
@@ -243,7 +245,7 @@ def numbers_in(
 def shade_of(statistic: Statistic, event: Event | None, quantity: Quantity | None) -> Quantity:
     """What shades the map, as a quantity of its own."""
     if event is not None:
-        return Quantity(f"{OF_CHANCE}{event}", "1", "part of the rows of a place in which it happened")
+        return Quantity(f"{OF_PROBABILITY}{event}", "1", "part of the rows of a place in which it happened")
     if quantity is not None:
         part = f"{statistic.probability:g} quantile" if statistic.kind == QUANTILE else {MEAN: "mean", STD: "std"}[statistic.kind]
         return Quantity(f"{part} of {quantity.name}", quantity.unit, f"{part} of {quantity.name} over the rows of a place")

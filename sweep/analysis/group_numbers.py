@@ -1,4 +1,4 @@
-"""Numbers of groups of rows: moments, quantiles, chances and words of many groups at once, each with its interval.
+"""Numbers of groups of rows: moments, quantiles, probabilities and words of many groups at once, each with its interval.
 
 All groups are computed in one pass over the rows, sorted by group: a million rows take a fraction of a second. Intervals are those of
 independent rows.
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tribosweep.sweep.analysis.sensitivity.uncertainty import order_statistics
 from tribosweep.sweep.study.event import share_interval
 
 
@@ -104,7 +103,7 @@ def quantiles_of(values: np.ndarray, groups: Groups, probability: float, confide
     return Interval(value, lower, upper)
 
 
-def chances_of(happened: np.ndarray, groups: Groups, confidence: float, unknown: np.ndarray | None = None) -> Interval:
+def probabilities_of(happened: np.ndarray, groups: Groups, confidence: float, unknown: np.ndarray | None = None) -> Interval:
     """Parts of the rows without failure in which an event happened, with the intervals of Clopper and Pearson.
 
     Rows of which that is `unknown` are left out; the lower end counts them as rows without the event, the upper end as rows with it.
@@ -157,3 +156,18 @@ def frequencies_of(codes: np.ndarray, groups: Groups, words: Sequence[str], unkn
     numbers = groups.of[used] * len(words) + codes[used]
     hits = np.bincount(numbers, minlength=groups.count * len(words)).reshape(groups.count, len(words))
     return Frequencies(hits, hits.sum(axis=1), unknown)
+
+
+def order_statistics(count: int, p: float, level: float) -> tuple[int, int]:
+    """Ranks, from 1 on, of the two ordered values that enclose the quantile `p` with at least the probability `level`; equal tails.
+
+    Ranks 0 and count + 1 mean that there is no such value. P(X_(r) <= q) = P(B >= r) with B binomial (count, p). Source: H. A. David and
+    H. N. Nagaraja, Order Statistics (2003), section 7.1.
+    """
+    from scipy.stats import binom
+
+    tail = 0.5 * (1.0 - level)
+    first = int(binom.ppf(tail, count, p))  # the largest r with P(B < r) <= tail
+    first = first if binom.cdf(first - 1, count, p) <= tail else first - 1
+    last = int(binom.ppf(1.0 - tail, count, p)) + 1
+    return max(first, 0), min(last, count + 1)

@@ -1,4 +1,4 @@
-"""Means, deviations, quantiles, chances and words of observables over parameters, such as the draws of a random excitation."""
+"""Means, deviations, quantiles, probabilities and words of observables over parameters, such as the draws of a random excitation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.group_numbers import Groups, chances_of, frequencies_of, means_of, moments_of, quantiles_of
+from tribosweep.sweep.analysis.group_numbers import Groups, frequencies_of, means_of, moments_of, probabilities_of, quantiles_of
 from tribosweep.sweep.analysis.run_rows import have_results, varying_of
 from tribosweep.sweep.analysis.run_state import model_of, shown_table, state_of
 from tribosweep.sweep.design.axis import SCHEME
@@ -37,8 +37,8 @@ ABOUT = {
     "unit": "unit of the numbers",
     "rows": "number of rows used: those that did not fail and have a value of the observable; of an event all that did not fail",
     "failed": "number of rows that failed and are left out",
-    "void": "number of rows without a value, where nothing happened: left out of a mean, and without the event in a chance",
-    "unknown": "number of rows whose value could not be computed: left out; the interval of a chance holds both outcomes of them",
+    "void": "number of rows without a value, where nothing happened: left out of a mean, and without the event in a probability",
+    "unknown": "number of rows whose value could not be computed: left out; the interval of a probability holds both outcomes of them",
     "mean": "arithmetic mean; of an event the part of the rows in which it happened, of words the part that the most frequent one has",
     "std": "standard deviation of one row, with rows - 1 in its denominator; null for one row",
     "std_error": "standard deviation of the mean, std / sqrt(rows)",
@@ -51,14 +51,14 @@ def group_statistics(
     path: Path, over: str | Sequence[str], observables: Sequence[str] = (), confidence: float = CONFIDENCE, chances: Sequence[str] = (),
     quantiles: Sequence[float] = (),
 ) -> pa.Table:  # fmt: skip
-    """Compute mean and spread, quantiles, chances of events and frequent words over parameters, at each point of the other parameters.
+    """Compute mean and spread, quantiles, probabilities of events and frequent words over parameters, at each point of the others.
 
     Args:
         path: directory of a run, complete or not.
         over: name of a parameter that the run sweeps, such as "draw" or "record", or several of them. One that a design draws
             at random at every combination of its other axes brings those drawn with it.
         observables: names of the observables; if empty, and without `chances`, all numeric observables that have a unit. A word gives its
-            most frequent value with the part of the rows that have it, its entropy, and the chance of each of its values.
+            most frequent value with the part of the rows that have it, its entropy, and the probability of each of its values.
         confidence: level of the intervals, in (0, 1).
         chances: events such as "buckled=1" or "wear_power>2" (see `event.read_events`).
         quantiles: probabilities of quantiles of the numeric observables, in (0, 1).
@@ -79,7 +79,7 @@ def group_statistics(
     if dataset is None:
         problems.append(Problem("", "no shard is written yet: nothing to average"))
     if state["design"] == SUBSET:
-        message = f"the rows of a subset simulation crowd around its event: no means; the chance of the event: tribosweep rare {path}"
+        message = f"the rows of a subset simulation crowd around its event: no means; the probability of the event: tribosweep rare {path}"
         problems.append(Problem("", message))
     if state["design"] == CONVERGENCE:
         problems.append(Problem("", "a convergence study has rows of several steps for a point: nothing to average"))
@@ -115,7 +115,7 @@ def group_statistics(
         values = np.asarray(dataset.table([quantity.name]).column(quantity.name).to_numpy(), dtype=np.float64)
         parts.append({"observable": quantity.name, "unit": quantity.unit, **statistics_of(values, groups, confidence, quantity.unknown)})
         parts[-1] |= quantile_columns(values, groups, quantiles, confidence)
-    parts += [chance_of(event, model, dataset.table(named_in(event)), groups, confidence) for event in events]
+    parts += [probability_of(event, model, dataset.table(named_in(event)), groups, confidence) for event in events]
     for name in words:
         parts += words_of(by_name(model.observables)[name], model, dataset.table([name]), groups, confidence)
     about = ABOUT | ({WORD: "most frequent word of an observable that is one"} if words else {})
@@ -138,19 +138,19 @@ def check_levels(levels: Iterable[tuple[str, float]], problems: list[Problem]) -
     problems += [Problem(option, f"{value:g} is out of bounds: must be > 0 and < 1") for option, value in levels if not 0.0 < value < 1.0]
 
 
-def chance_of(event: Event, model: Model, table: pa.Table, groups: Groups, confidence: float) -> dict[str, Any]:
+def probability_of(event: Event, model: Model, table: pa.Table, groups: Groups, confidence: float) -> dict[str, Any]:
     """The numbers of ABOUT of an event, from a table with the columns of its observables."""
     values = values_in(event, model, table)
     happened, unknown = outcome_in(event, model, values)
     void = np.any([np.isnan(each) for each in values.values()], axis=0) & ~happened & ~unknown
     numbers = statistics_of(np.where(unknown, np.nan, happened.astype(float)), groups, confidence, unknown=True)
-    chance = chances_of(happened, groups, confidence, unknown)
+    chance = probabilities_of(happened, groups, confidence, unknown)
     numbers |= {"lower": chance.lower, "upper": chance.upper, "void": groups.number(groups.good & void)}
     return {"observable": str(event), "unit": "1", **numbers}
 
 
 def words_of(quantity: Quantity, model: Model, table: pa.Table, groups: Groups, confidence: float) -> list[dict[str, Any]]:
-    """The most frequent word of an observable and its share, the entropy, and the chance of each word that occurs."""
+    """The most frequent word of an observable and its share, the entropy, and the probability of each word that occurs."""
     codes = np.nan_to_num(numbers_of(quantity, table.column(quantity.name)), nan=-1.0).astype(np.int64)
     void = groups.number(groups.good & (codes < 0))
     found = frequencies_of(codes, groups, quantity.words, void if quantity.unknown else 0)
@@ -163,7 +163,7 @@ def words_of(quantity: Quantity, model: Model, table: pa.Table, groups: Groups, 
         {"observable": f"entropy of {quantity.name}", "unit": "bit", **same, "mean": found.entropy},
     ]
     there = [word for word, hits in zip(quantity.words, found.hits.sum(axis=0), strict=True) if hits]
-    return lines + [chance_of(Comparison(quantity.name, "=", word), model, table, groups, confidence) for word in there]
+    return lines + [probability_of(Comparison(quantity.name, "=", word), model, table, groups, confidence) for word in there]
 
 
 def quantile_columns(values: np.ndarray, groups: Groups, quantiles: Sequence[float], confidence: float) -> dict[str, np.ndarray]:

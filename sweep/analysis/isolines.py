@@ -1,4 +1,4 @@
-"""Iso-lines of a map: where its shades pass a level, such as the line on which a chance is 5 %, with the band of their intervals.
+"""Iso-lines of a map: where its shades pass a level, such as the line on which a probability is 5 %, with the band of their intervals.
 
 Between the values of a grid the shades are taken as linear (in the logarithm along an axis that is spaced in it), so that a line is as
 accurate as its cells are fine. The band lies between the lines on which the lower and the upper end of the interval pass the level. At each
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tribosweep.sweep.analysis.regime_map import OF_CHANCE, IsoLine, RegimeMap
+from tribosweep.sweep.analysis.regime_map import OF_PROBABILITY, IsoLine, RegimeMap
 from tribosweep.sweep.execution.parquet import WORDS, column, described
 from tribosweep.sweep.io.errors import ConfigError, Problem
 
@@ -37,9 +37,9 @@ def with_lines(drawn: RegimeMap, levels: Sequence[float]) -> RegimeMap:
     if not levels:
         return drawn
     problems = [Problem("--line", f"{level:g} is no level: must be a finite number") for level in levels if not np.isfinite(level)]
-    if drawn.shade is not None and drawn.shade.name.startswith(OF_CHANCE):
+    if drawn.shade is not None and drawn.shade.name.startswith(OF_PROBABILITY):
         wrong = [level for level in levels if np.isfinite(level) and not 0.0 <= level <= 1.0]
-        problems += [Problem("--line", f"{level:g} is no chance: must be from 0 to 1, 0.05 for 5 %") for level in wrong]
+        problems += [Problem("--line", f"{level:g} is no probability: must be from 0 to 1, 0.05 for 5 %") for level in wrong]
     if drawn.shades is None or drawn.shade is None:
         problems.append(Problem("--line", "nothing shades this map, so that nothing passes a level"))
     elif not drawn.gridded:

@@ -14,7 +14,6 @@ from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.kernels.models.status import RESULTS
 from tribosweep.kernels.models.supports import named
 from tribosweep.sweep.analysis.run_rows import KINDS, RunRows, have_results
-from tribosweep.sweep.analysis.signals import signals_of
 from tribosweep.sweep.analysis.supports import REGIME_OF_CONTACT, WEAR, at_support, in_words, support_in, support_problems
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
@@ -195,7 +194,7 @@ def choose_shade(path: Path, model: Model, color: str, problems: list[Problem], 
 def single_signals(path: Path) -> dict[str, Quantity]:
     """The signals of a run that are single numbers, by name."""
     found = {}
-    for name, field in signals_of(Dataset(path)).items():
+    for name, field in Dataset(path).signals.items():
         told = {key.decode(): value.decode() for key, value in field.metadata.items()}
         if not told[ENTRIES]:
             found[name] = Quantity(name, told["unit"], told["description"])

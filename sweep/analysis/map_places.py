@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.regime_map import RegimeMap
 
-CHANCE_AREAS = "chance"  # areas of a map of chances: never, sometimes, always
+PROBABILITY_AREAS = "chance"  # areas of a map of probabilities: never, sometimes, always
 MOST_TRIANGLED = 200_000  # scattered rows; more are so close to each other that the nearest one shades a pixel
 LEAST_WEIGHT = 0.05  # of the rows of its own area that a place needs in its triangle
 
@@ -90,7 +90,7 @@ def shades_between(drawn: RegimeMap, x: np.ndarray, y: np.ndarray, areas: np.nda
     """(n_y, n_x) shades at places between scattered rows, linear within the triangles of neighbouring rows (Delaunay's).
 
     Observables may jump from one area to another. So a place takes the rows of its own area alone, in proportion, and the nearest row where
-    its triangle has none of that area. (The areas of a chance follow from the chance itself, which has no jump there.)
+    its triangle has none of that area. (The areas of a probability follow from the probability itself, which has no jump there.)
 
     Args:
         drawn: a map of scattered rows. x, y: the places along its axes. areas: (n_y, n_x) codes of the areas there.
@@ -116,7 +116,7 @@ def shades_between(drawn: RegimeMap, x: np.ndarray, y: np.ndarray, areas: np.nda
     corners = net.simplices[found]
     values = drawn.shades[corners]
     same = np.isfinite(values) & np.isfinite(parts) & (found >= 0)[:, np.newaxis]
-    if drawn.areas != CHANCE_AREAS:
+    if drawn.areas != PROBABILITY_AREAS:
         same &= drawn.regimes[corners] == areas.reshape(-1, 1)
     weights = np.where(same, np.clip(np.nan_to_num(parts), 0.0, 1.0), 0.0)
     total = weights.sum(axis=1)

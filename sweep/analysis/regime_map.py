@@ -19,7 +19,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem
 
 GRID = "grid"
 MOST_EMPTY = 100  # places of a grid that is not complete for each row
-OF_CHANCE = "chance of "  # begins the name of a shade that is one
+OF_PROBABILITY = "probability of "  # begins the name of a shade that is one
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def in_words(quantity: Quantity) -> str:
 def words_of(name: str, description: str = "") -> str:
     """A name as words; what is in brackets is where it was observed, if its description says so, or what it is of.
 
-    Other texts with such names, as of events, tell of observables: "chance of wear power at ring > 1".
+    Other texts with such names, as of events, tell of observables: "probability of wear power at ring > 1".
     """
     found = _NAMED.search(name)
     if found is None:

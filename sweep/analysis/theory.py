@@ -16,7 +16,7 @@ from tribosweep.kernels.models.links import LINKS
 from tribosweep.kernels.models.presliding import PRESLIDING
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.design.axis import DRAW, RECORD
-from tribosweep.sweep.execution.adaptive.chances import END_OF_INTERVAL
+from tribosweep.sweep.execution.adaptive.probabilities import END_OF_INTERVAL
 from tribosweep.sweep.execution.dataset import read_table
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.basins.result import Basins
+    from tribosweep.sweep.analyses.bifurcation.result import Bifurcation
+    from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
     from tribosweep.sweep.analyses.correlation.result import Correlation
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
+    from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
+    from tribosweep.sweep.analyses.signals.result import Signals
     from tribosweep.sweep.results.result import Result
 
 
@@ -23,10 +27,14 @@ class Analyses:
         def analyse(self, name: str, **asked: Any) -> Result:
             """Carry out an analysis by its name; see `Run.analyse`."""
 
+    def _analyse(self, name: str, given: dict[str, Any]) -> Any:
+        """Carry out an analysis with the local variables of its method, which are its arguments."""
+        return self.analyse(name, **{argument: value for argument, value in given.items() if argument != "self"})
+
     def correlation(
         self,
-        *,
         observables: str | Sequence[str] = (),
+        *,
         at: Mapping[str, Any] | None = None,
         confidence: float = 0.95,
         resamples: int = 1000,
@@ -54,10 +62,7 @@ class Analyses:
             >>> found.of("mu", "wear_power")
             >>> found.plot("ranks.png")
         """
-        return cast(
-            "Correlation",
-            self.analyse("correlation", observables=observables, at=at, confidence=confidence, resamples=resamples, seed=seed),
-        )
+        return cast("Correlation", self._analyse("correlation", locals()))
 
     def fragility(
         self,
@@ -74,7 +79,7 @@ class Analyses:
         resamples: int = 1000,
         seed: int = 1,
     ) -> Fragility:
-        """Fit how the chance of an event grows with an intensity: a lognormal curve, and counted chances, with their intervals.
+        """Fit how the probability of an event grows with an intensity: a lognormal curve, and counted probabilities, with their intervals.
 
         As `tribosweep fragility` does.
 
@@ -94,7 +99,7 @@ class Analyses:
             seed: seed of the bootstrap samples; >= 0.
 
         Returns:
-            The curves and counted chances.
+            The curves and counted probabilities.
 
         Raises:
             ConfigError: a name or number is wrong, or the event is wrong, or a parameter varies that has no place.
@@ -105,26 +110,10 @@ class Analyses:
             >>> found.to_pandas()[["theta", "theta_low", "theta_high", "beta"]]
             >>> found.plot("fragility.png")
         """
-        return cast(
-            "Fragility",
-            self.analyse(
-                "fragility",
-                event=event,
-                intensity=intensity,
-                over=over,
-                by=by,
-                at=at,
-                method=method,
-                interval=interval,
-                capacity_beta=capacity_beta,
-                confidence=confidence,
-                resamples=resamples,
-                seed=seed,
-            ),
-        )
+        return cast("Fragility", self._analyse("fragility", locals()))
 
     def rare_event(self, *, confidence: float = 0.95) -> RareEvent:
-        """Estimate the chance of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
+        """Estimate the probability of a rare event, 1e-3 to 1e-9, from a subset simulation: its interval, its levels, and a picture.
 
         As `tribosweep rare` does.
 
@@ -132,7 +121,7 @@ class Analyses:
             confidence: level of the interval; > 0 and < 1.
 
         Returns:
-            The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
+            The probability, its coefficient of variation and its interval; the levels and the curve as tables and a picture.
 
         Raises:
             ConfigError: a name or number is wrong, or the design of the run is no subset simulation, or no level is complete.
@@ -145,7 +134,7 @@ class Analyses:
             >>> found.probability, found.interval
             >>> found.plot("rare.png")
         """
-        return cast("RareEvent", self.analyse("rare", confidence=confidence))
+        return cast("RareEvent", self._analyse("rare", locals()))
 
     def basins(self, *, at: Mapping[str, Any] | None = None, tolerance: float = 0.001) -> Basins:
         """Tell which steady motion each start (x0, v0) of a run leads to, and which motions coexist at each point of a sweep.
@@ -169,4 +158,107 @@ class Analyses:
             >>> found.to_pandas()[["attractor", "periods", "share", "regime"]]
             >>> found.plot("basins.png")
         """
-        return cast("Basins", self.analyse("basins", at=at, tolerance=tolerance))
+        return cast("Basins", self._analyse("basins", locals()))
+
+    def sensitivity(
+        self,
+        observables: str | Sequence[str] = (),
+        *,
+        regime: str | None = None,
+        exceeds: str | Sequence[str] = (),
+        chances: str | Sequence[str] = (),
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        derivatives: int = 0,
+        at: Mapping[str, Any] | None = None,
+        confidence: float = 0.95,
+        resamples: int = 100,
+        seed: int = 1,
+        sizes: bool = False,
+        picture: str | None = None,
+    ) -> Sensitivity:
+        """Report how observables depend on the parameters, and how uncertain they are.
+
+        As `tribosweep sensitivity` does.
+
+        Args:
+            observables: observable to explain; default the main one of the model.
+            regime: use only groups whose rows are all in this regime, such as slip-slip.
+            exceeds: report the probability to exceed: wear_power=1.0.
+            chances: report the probability of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'.
+            quantiles: quantile, such as 0.99; default 0.05, 0.5, 0.95; > 0 and < 1.
+            derivatives: number of points of the sample for exact derivatives; >= 0.
+            at: point for elasticities: mu=0.2; default the median.
+            confidence: level of the intervals; > 0 and < 1.
+            resamples: number of bootstrap samples; from 2 to 100000.
+            seed: seed of the bootstrap samples; >= 1.
+            sizes: also estimate everything from the first half, quarter ... of the sample.
+            picture: what to draw; default plane for elementary effects, else bars; "bars", "plane", "scatter", "sizes".
+
+        Returns:
+            Indices, uncertainties with probabilities, and derivatives, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design does not sample, or SALib is missing (`tribosweep[sensitivity]`).
+
+        Examples:
+            >>> found = run.sensitivity(["wear_power"], chances=["wear_power > 5"])
+            >>> found.to_pandas("indices")[["parameter", "measure", "value", "low", "high"]]
+            >>> found.plot("bars.png")
+        """
+        return cast("Sensitivity", self._analyse("sensitivity", locals()))
+
+    def signals(
+        self,
+        columns: str | Sequence[str] = (),
+        *,
+        points: int | Sequence[int] = (),
+        over: str | Sequence[str] = (),
+        at: Mapping[str, Any] | None = None,
+    ) -> Signals:
+        """Show spectra, rainflow cycles, level crossings and impacts of single rows of a run, or their quantiles over draws.
+
+        As `tribosweep signals` does.
+
+        Args:
+            columns: signal, such as psd_x or rainflow_x; default all.
+            points: number of a point, a curve of its own; default all rows.
+            over: parameter over whose values medians and quantiles are taken; default draw and record.
+            at: parameter -> value of those that are held; the nearest one of the run counts.
+
+        Returns:
+            The signals, with their frequencies, levels or edges, as tables and pictures.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the study asks for no signals.
+        """
+        return cast("Signals", self._analyse("signals", locals()))
+
+    def bifurcation(self, *, x: str | None = None, y: str = "poincare_x") -> Bifurcation:
+        """Draw the Poincare points of a run's steady motions over the parameter that it varies.
+
+        As `tribosweep bifurcation` does.
+
+        Args:
+            x: parameter on the x axis; default the one that the run varies besides x0 and v0.
+            y: poincare_x, poincare_v, or another observable that is a number.
+
+        Returns:
+            The points, with the periods of their motions.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the run has no steady window, or other parameters vary.
+        """
+        return cast("Bifurcation", self._analyse("bifurcation", locals()))
+
+    def convergence_curves(self) -> ConvergenceCurves:
+        """Draw how the points of a convergence study approach exact and their own limit.
+
+        As `tribosweep convergence` does.
+
+        Returns:
+            The relative differences of the observable at each step or tolerance.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the design of the run is no convergence study, or no difference is above 0.
+        """
+        return cast("ConvergenceCurves", self._analyse("convergence", locals()))

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.time_trace import TimeTrace
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
-    from tribosweep.sweep.api.sensitivities import Sensitivity
-    from tribosweep.sweep.api.signals import Signals
     from tribosweep.sweep.results.picture import Picture
 
 WORDED = 5  # failed rows that an error names
@@ -251,7 +249,7 @@ class Run(Analyses):
             statistic: "mean" (default with `over`) or "std" of the observable, "share" of the most frequent word or "entropy" of words,
                 or the number of "rows".
             quantile: instead: probability of a quantile of the observable, in (0, 1).
-            chance: instead: an event such as "buckled=1", whose chance is drawn.
+            chance: instead: an event such as "buckled=1", whose probability is drawn.
             bins: number of equal parts of each axis whose rows are taken together, for a design that samples.
             confidence: level of the intervals of the statistic, which are the bands of lines.
             lines: values, in the unit of what shades the map, where lines are drawn.
@@ -282,7 +280,7 @@ class Run(Analyses):
         at: Mapping[str, Any] | None = None,
         **asked: Any,
     ) -> pa.Table:
-        """Where the shading of a map passes levels, such as the line on which a chance is 5 %, with the band of its interval.
+        """Where the shading of a map passes levels, such as the line on which a probability is 5 %, with the band of its interval.
 
         Args:
             levels: in the unit of what shades the map.
@@ -438,46 +436,6 @@ class Run(Analyses):
             write(content.read_content(self.directory, x, y, color, texts_of(at), traces, over=names_of(over)))
         return file
 
-    def sensitivity(
-        self,
-        observables: Sequence[str] = (),
-        *,
-        regime: str | None = None,
-        chances: Sequence[str] = (),
-        quantiles: Sequence[float] = (),
-        derivatives: int = 0,
-        at: Mapping[str, float] | None = None,
-        confidence: float = 0.95,
-        resamples: int = 100,
-        seed: int = 1,
-        sizes: bool = False,
-    ) -> Sensitivity:
-        """How observables depend on the parameters of a sample, and how uncertain they are, as `tribosweep sensitivity` reports it.
-
-        Args:
-            observables: their names; default the main one of the model.
-            regime: use only groups whose rows are all in this regime.
-            chances: events whose chances are computed, such as "wear_power>1", "impacts>=3" or "wall_regime=plateau".
-            quantiles: probabilities of quantiles; default 0.05, 0.5 and 0.95.
-            derivatives: number of points of the sample at which derivatives are computed.
-            at: parameter -> its value at the point of elasticities; default the median.
-            confidence: level of the intervals.
-            resamples: number of their bootstrap samples.
-            seed: seed of their bootstrap samples.
-            sizes: whether everything is also estimated from the first half, quarter ... of the sample.
-
-        Returns:
-            The results, as tables and pictures.
-
-        Raises:
-            ConfigError: the design does not sample, a name or number is wrong, or SALib is missing (`tribosweep[sensitivity]`).
-        """
-        from tribosweep.sweep.api.sensitivities import analyse_run
-
-        numbers = {"level": confidence, "resamples": resamples, "seed": seed, "sizes": sizes}
-        with in_python():
-            return analyse_run(self.directory, self.config, observables, regime, chances, quantiles, derivatives, at, numbers)
-
     def analyse(self, name: str, **asked: Any) -> Result:
         """Carry out an analysis by its name, also one that another package brings by its entry point `tribosweep.analyses`.
 
@@ -496,35 +454,6 @@ class Run(Analyses):
         with in_python():
             return known[name].compute(self.directory, known[name].read(asked, python=True), None)
 
-    def signals(
-        self,
-        columns: Sequence[str] = (),
-        *,
-        points: Sequence[int] = (),
-        over: str | Sequence[str] | None = None,
-        at: Mapping[str, Any] | None = None,
-    ) -> Signals:
-        """Spectra, rainflow cycles, level crossings and impacts that the study asked for in [output.signals].
-
-        Args:
-            columns: names such as "psd_x"; default all.
-            points: numbers of points, each a curve of its own; default all rows, in groups.
-            over: parameters over whose values medians and quantiles are taken; default draws and records.
-            at: values at which other parameters are held.
-
-        Returns:
-            The signals, with their frequencies, levels or edges, as tables and pictures.
-
-        Raises:
-            ConfigError: the study asks for no signals, or a name is wrong.
-        """
-        from tribosweep.sweep.analysis.signals import read_signals
-        from tribosweep.sweep.api.groups import names_of
-        from tribosweep.sweep.api.signals import Signals
-
-        with in_python():
-            return Signals(read_signals(self.directory, columns, points, names_of(over), texts_of(at)))
-
     def over(
         self,
         parameter: str | Sequence[str],
@@ -533,7 +462,7 @@ class Run(Analyses):
         chances: Sequence[str] = (),
         quantiles: Sequence[float] = (),
     ) -> pa.Table:
-        """Mean, spread, quantiles and chances over swept parameters, such as "draw", at each point of the others.
+        """Mean, spread, quantiles and probabilities over swept parameters, such as "draw", at each point of the others.
 
         Args:
             parameter: its name, or several names.

@@ -62,7 +62,7 @@ class Optimised:
     @property
     def value(self) -> float:
         """The first objective there, SI units; of a front, at the end where it is best."""
-        return float(self.result.optima[0].visit.functions.measures[0])
+        return float(self.result.optima[0].candidate.functions.measures[0])
 
     @property
     def kept(self) -> bool:

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from pydantic.fields import FieldInfo
 
-from tribosweep.sweep.cli.arguments import AsJson, RunFolder
+from tribosweep.sweep.analysis.event_log import FORMATS
+from tribosweep.sweep.api import default_directory, load_run
+from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyOrRun
+from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
-from tribosweep.sweep.results.analysis import Analysis, option, without_none, words_of
+from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.analysis import Analysis, Request, option, without_none, words_of
+from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
+from tribosweep.sweep.study.load import load
 
-Out = Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf.")]
+OUT = "File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
-    """The command of an analysis: the directory of a run, the fields of the request as options, `--out` and `--json`."""
+    """The command of an analysis: the directory of a run, or a study; the fields of the request as options, `--out` and `--json`."""
 
-    def command(directory: Path, out: Path | None, as_json: bool, **values: Any) -> None:
-        answer(analysis, directory, values, out, as_json)
+    def command(directory: Path, out: Path | None, as_json: bool, settings: list[str] | None = None, **values: Any) -> None:
+        answer(analysis, directory, values, out, as_json, settings or ())
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("directory", keyword, annotation=RunFolder)]
+    parameters = [inspect.Parameter("directory", keyword, annotation=StudyOrRun if analysis.check else RunFolder)]
     for name, of in analysis.request.model_fields.items():
         default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
-    parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Out))
+    where = f"{OUT}; default DIRECTORY/{analysis.file}." if analysis.file else f"{OUT}."
+    parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Annotated[Path | None, typer.Option(help=where)]))
+    if analysis.check:
+        parameters.append(inspect.Parameter("settings", keyword, default=None, annotation=Settings))
     parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=AsJson))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # which typer reads
     command.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -42,40 +51,65 @@ def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
 
 
 def option_of(name: str, of: FieldInfo) -> Any:
-    """The type and the option of a field, for typer; tuples of texts are options that can be repeated."""
+    """The type and the option of a field, for typer; tuples are options that can be repeated."""
     kind: Any = without_none(of.annotation)
     told = of.description or ""
     if words := words_of(of.annotation):
         Word = StrEnum("Word", dict(zip(words, words, strict=True)))  # type: ignore[misc] # its words are those of the field
         kind = Word
     elif get_origin(kind) is tuple:
-        kind, told = list[str], f"{told} Can be repeated."
+        kind, told = list[getattr(get_args(kind)[0], "__origin__", get_args(kind)[0])], f"{told} Can be repeated."  # type: ignore[misc] # a type
     if kind is bool and of.default is True:
         return Annotated[bool, typer.Option(f"{option(name, of)}/--no-{name.replace('_', '-')}", help=told)]
     optional = not of.is_required() and (of.default is None or of.default == ())
     return Annotated[kind | None if optional else kind, typer.Option(option(name, of), help=told)]
 
 
-def answer(analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def answer(
+    analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
+) -> None:
     """Carry out the command of an analysis."""
-    from tribosweep.sweep.results.picture import check_suffix
-
-    if out is not None:
-        check_suffix(out)
+    if out is None and analysis.file and not as_json:
+        out = directory / analysis.file
+    drawn = is_picture(out, FORMATS)
+    if out is None and values.get("picture") is not None:
+        raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
+    if analysis.check:
+        directory = run_first(analysis, directory, request, settings)
     with progress(analysis.things) if analysis.things else nullcontext() as update:
         found = analysis.compute(directory, request, update)
     files = found.write(directory)
     if out is not None:
-        found.plot(out)
-    if as_json:
-        written = {"files": [str(file) for file in files]} if found.folder else {}
-        print_json({"directory": str(directory), **found.facts(), "notes": found.notes, **written})
+        found.save(out)
+    if alone := analysis.out_alone and out is not None:
+        emit(str(out))
+    elif as_json:
+        facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
+        print_json({"directory": str(directory), **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
     else:
         print_result(found)
-    say_notes(found.notes, [*files, out])
+    for hint in found.hints(drawn) if drawn or not (as_json or alone) else ():
+        say(hint)
+    say_notes(found.notes, [*files, None if alone else out])
     if found.has_failures:
         raise typer.Exit(FAILED_ROWS)
+
+
+def run_first(analysis: Analysis[Any], target: Path, request: Request, settings: Sequence[str]) -> Path:
+    """The directory of a run, or of that of a study, which is computed as far as it is not there."""
+    if target.is_dir():
+        if settings:
+            raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
+        study, directory = load_run(target, say), target
+    else:
+        study = load(target, settings)
+        directory = default_directory(study)
+    if analysis.check:
+        analysis.check(study, request)
+    if not target.is_dir():
+        compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
+    return directory
 
 
 def print_result(found: Result) -> None:
@@ -84,6 +118,7 @@ def print_result(found: Result) -> None:
         if isinstance(part, PrintedTable):
             print_table(part.title, part.header, part.rows[: part.most], right=part.right)
             if len(part.rows) > part.most:
-                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and the files have all.")
+                others = "the files have" if found.folder else "--out give"
+                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and {others} all.")
         else:
             emit(part)

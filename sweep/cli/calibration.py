@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
     from tribosweep.sweep.analysis.calibration.results import CalibrationResult
-    from tribosweep.sweep.analysis.calibration.uncertainty import Knowledge
+    from tribosweep.sweep.analysis.calibration.uncertainty import FitUncertainty
 
 
 class Method(StrEnum):
@@ -34,7 +34,7 @@ class Method(StrEnum):
 
 
 FEW = 10  # number of optima that are listed
-NOT_TOLD = "not told"  # of a parameter that the data do not determine
+NOT_IDENTIFIABLE = "not identifiable"  # of a parameter that the data do not determine
 NO_INTERVAL = "no interval"  # of one that they determine, where nothing is left to estimate their scatter
 
 
@@ -62,17 +62,17 @@ def print_result(result: CalibrationResult) -> None:
             for i, (each, own) in enumerate(zip(result.optima[:FEW], result.known, strict=False))
         ]
         print_table("Optima", header, rows, right=header)
-    if known.told.sum() > 1:
+    if known.identifiable.sum() > 1:
         emit("")
-        names = [name for name, told in zip(result.space.names, known.told, strict=True) if told]
-        inner = known.correlation[known.told][:, known.told]
+        names = [name for name, told in zip(result.space.names, known.identifiable, strict=True) if told]
+        inner = known.correlation[known.identifiable][:, known.identifiable]
         rows = [[name, *(f"{value:+.2f}" for value in row)] for name, row in zip(names, inner, strict=True)]
         print_table("Correlations", ["", *names], rows, right=names)
 
 
-def optimum_cells(values: np.ndarray, known: Knowledge) -> list[str]:
+def optimum_cells(values: np.ndarray, known: FitUncertainty) -> list[str]:
     """The values of one optimum, as text. What the data do not determine there ends wherever its fit left it, and has no value."""
-    return [short(value) if stands else NOT_TOLD for value, stands in zip(values, ~known.unseen | known.bound, strict=True)]
+    return [short(value) if stands else NOT_IDENTIFIABLE for value, stands in zip(values, ~known.unseen | known.bound, strict=True)]
 
 
 def print_parameters(result: CalibrationResult) -> None:
@@ -87,9 +87,10 @@ def print_parameters(result: CalibrationResult) -> None:
     rows = []
     known = result.known[0]
     for place, row in enumerate(records(result)[: len(result.space.names)]):
-        told = "on a bound" if row["on_bound"] else NO_INTERVAL if math.isnan(known.scale) and not known.unseen[place] else NOT_TOLD
+        missing = NO_INTERVAL if math.isnan(known.scale) and not known.unseen[place] else NOT_IDENTIFIABLE
+        spread = short(row["std"], 2) if row["told"] else "on a bound" if row["on_bound"] else missing
         cells = [row["parameter"], row["unit"] if row["unit"] != "1" else "", f"{row['value']:.8g}"]
-        cells += [short(row["std"], 2) if row["told"] else told, *(short(row[key], 7) for key in ("low", "high"))]
+        cells += [spread, *(short(row[key], 7) for key in ("low", "high"))]
         if profiled:
             profile = profiled.get(row["parameter"])
             cells += ["", ""] if profile is None else [short(profile.low, 7), short(profile.high, 7)]
@@ -109,11 +110,11 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
     """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
-    from tribosweep.sweep.results.picture import check_suffix
+    from tribosweep.sweep.results.picture import is_picture
 
     for option, path in pictures.items():
         if path is not None:
-            check_suffix(path)
+            is_picture(path)
             if posterior is None:
                 raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
 

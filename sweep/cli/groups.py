@@ -46,12 +46,6 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
         "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
         "spectrum runs/quake --point 0",
     )),
-    "signals": (LOOK, ("signals runs/signals --out signals.png", "signals runs/signals --point 7 --column psd_x")),
-    "bifurcation": (LOOK, ("bifurcation runs/bouncing_ball --y poincare_v",)),
-    "convergence": (LOOK, ("convergence runs/convergence",)),
-    "sensitivity": (ASK, (
-        "sensitivity sensitivity_wear --out wear.png", "sensitivity runs/my_study --exceeds wear_power=1.0 --quantile 0.99",
-    )),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),
@@ -60,7 +54,8 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verify": (HERE, ("verify",)),
     "doctor": (HERE, ("doctor",)),
 }  # fmt: skip
-TASKS = {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()} | TASKS
+ANALYSES = {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()}
+TASKS = {name: each for name, each in ANALYSES.items() if each[0] != LOOK} | TASKS | ANALYSES
 
 
 def help_of(name: str, documentation: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tribosweep.kernels.models import Model
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.analysis.group_map import others_than
 from tribosweep.sweep.analysis.group_statistics import WORD, drawn_together, group_statistics
 from tribosweep.sweep.analysis.run_rows import as_text, is_numeric
@@ -18,13 +19,12 @@ from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.plots.group_statistics import draw
-from tribosweep.sweep.results.picture import SUFFIXES
+from tribosweep.sweep.results.picture import SUFFIXES, is_picture
 from tribosweep.sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = (".csv", ".parquet")
 MOST_SHOWN = 200
 
 
@@ -36,17 +36,14 @@ def show_means(
 
     Args:
         directory: of the run. over, observables, chances, quantiles, confidence: as in `group_statistics`; but without observables, a
-            table on stdout and a picture show only chances and quantiles of the main observable, and without `over` statistics are taken
-            over what is random (see `random_in`).
+            table on stdout and a picture show only probabilities and quantiles of the main observable, and without `over` statistics are
+            taken over what is random (see `random_in`).
         out: a .csv or .parquet file, or a picture. as_json: whether to print one JSON value on stdout instead of a table.
 
     Raises:
         ConfigError: as `group_statistics`; or the suffix is unknown, or the means cannot be drawn. OSError: `out` cannot be written.
     """
-    if out is not None and out.suffix.lower() not in (*TABLES, *SUFFIXES):
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*TABLES, *SUFFIXES))}")])
-    model = model_of(directory)
-    picture = out is not None and out.suffix.lower() in SUFFIXES
+    picture, model = is_picture(out, FORMATS), model_of(directory)
     whole = as_json or (out is not None and not picture)
     if not observables and (not (chances or whole) or (chances and quantiles and not picture)):
         observables = [model.main]

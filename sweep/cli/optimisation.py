@@ -40,10 +40,10 @@ def optimise(
     from tribosweep.sweep.analysis.optimisation import analysis, load, results
     from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
-    from tribosweep.sweep.results.picture import check_suffix
+    from tribosweep.sweep.results.picture import is_picture
 
-    for file in filter(None, (picture, landscape)):
-        check_suffix(file)
+    for file in (picture, landscape):
+        is_picture(file)
     found = load.load(config, settings or [])
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)
@@ -71,7 +71,7 @@ def print_result(result: OptimisationResult) -> None:
 
     best, told = result.optima[0], facts(result)
     counts = told["simulations"]
-    objective, best_value = result.optimisation.objectives[0], best.visit.functions.measures[0]
+    objective, best_value = result.optimisation.objectives[0], best.candidate.functions.measures[0]
     if result.front:
         print_ranges(result)
     else:
@@ -107,7 +107,7 @@ def print_ranges(result: OptimisationResult) -> None:
     ends = ", from one end to the other" if len(result.front) > 1 else ""
     emit(f"front of {counted(len(result.front), 'point')}{ends}:")
     for place, each in enumerate(result.optimisation.objectives):
-        values = [value_and_unit(point.visit.functions.measures[place], each.measure) for point in (result.front[0], result.front[-1])]
+        values = [value_and_unit(point.candidate.functions.measures[place], each.measure) for point in (result.front[0], result.front[-1])]
         emit(f"  {each.verb} {each}: {' to '.join(values[: len(result.front)])}")
 
 
@@ -140,9 +140,9 @@ def print_optima(result: OptimisationResult) -> None:
     header = ["optimum", "searches", str(result.optimisation.objectives[0]), "state", *names]
     rows = []
     for number, optimum in enumerate(result.optima[:FEW]):
-        state = "optimum" if optimum.converged else "not converged" if optimum.visit.kept else "violates a limit"
-        values = [short(value) for value in result.values_at(optimum.visit)]
-        rows.append([str(number), str(len(optimum.searches)), short(optimum.visit.functions.measures[0]), state, *values])
+        state = "optimum" if optimum.converged else "not converged" if optimum.candidate.kept else "violates a limit"
+        values = [short(value) for value in result.values_at(optimum.candidate)]
+        rows.append([str(number), str(len(optimum.searches)), short(optimum.candidate.functions.measures[0]), state, *values])
     more = f", the best {FEW} of {len(result.optima)}" if len(result.optima) > FEW else ""
     print_table(f"Ends of searches{more}", header, rows, right=[*header[:3], *names])
 

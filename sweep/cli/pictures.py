@@ -1,4 +1,4 @@
-"""`tribosweep map`, `report`, `bifurcation` and `convergence`: pictures of a run."""
+"""`tribosweep map` and `report`: pictures of a run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli.arguments import AreasName, At, RunFolder, SupportName
 from tribosweep.sweep.cli.terminal import emit, say
 from tribosweep.sweep.io.errors import ConfigError, Problem
@@ -15,7 +16,6 @@ from tribosweep.sweep.io.text import counted
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.regime_map import RegimeMap
 
-TABLES = (".csv", ".parquet")
 TRACES = 64  # of a report
 
 
@@ -42,7 +42,9 @@ def draw_map(
     mean: Annotated[bool, typer.Option("--mean", help="Statistic: mean of the observable that shades; the default with --over.")] = False,
     std: Annotated[bool, typer.Option("--std", help="Statistic: standard deviation of the observable.")] = False,
     quantile: Annotated[float | None, typer.Option(help="Statistic: quantile of the observable, such as 0.95.")] = None,
-    chance: Annotated[str | None, typer.Option(help="Statistic: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau.")] = None,
+    chance: Annotated[
+        str | None, typer.Option(help="Statistic: probability of an event: buckled=1, 'impacts>=3', wall_regime=plateau.")
+    ] = None,
     share: Annotated[bool, typer.Option("--share", help="Statistic: share of the most frequent word of the areas.")] = False,
     entropy: Annotated[bool, typer.Option("--entropy", help="Statistic: entropy of the words of the areas [bit].")] = False,
     rows: Annotated[bool, typer.Option("--rows", help="Statistic: number of rows.")] = False,
@@ -56,19 +58,21 @@ def draw_map(
     table: Annotated[Path | None, typer.Option(help="With --line: .csv or .parquet file to which the lines are written too.")] = None,
     out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/map.png.")] = None,
 ) -> None:
-    """Draw the regimes of a run, or a statistic over draws (mean, quantile, chance, words), over two of its parameters."""
+    """Draw the regimes of a run, or a statistic over draws (mean, quantile, probability, words), over two of its parameters."""
     from tribosweep.sweep.analysis.group_map import map_for, statistic_of
     from tribosweep.sweep.analysis.isolines import with_lines
     from tribosweep.sweep.plots.regime_map import draw
+    from tribosweep.sweep.results.picture import is_picture
 
-    if table is not None and (not line or table.suffix.lower() not in TABLES):
-        why = f"must end in {' or '.join(TABLES)}" if line else "needs --line, whose places it holds"
+    picture = out if out is not None else directory / "map.png"
+    is_picture(picture)
+    if table is not None and (not line or table.suffix.lower() not in FORMATS):
+        why = f"must end in {' or '.join(FORMATS)}" if line else "needs --line, whose places it holds"
         raise ConfigError("--table", [Problem("", f"{table}: {why}" if line else why)])
     flags = {"mean": mean, "std": std, "share": share, "entropy": entropy, "rows": rows}
     statistic = statistic_of([name for name, wished in flags.items() if wished], quantile, chance)
     drawn = map_for(directory, statistic, over or (), x, y, color, at or (), areas, support, bins, confidence)
     drawn = with_lines(drawn, line or ())
-    picture = out if out is not None else directory / "map.png"
     draw(drawn, picture, log)
     say_what_is_drawn(drawn)
     say_lines(drawn)
@@ -140,7 +144,7 @@ def write_report(
         Path | None, typer.Option(help="File to write, .html, or .pdf where Chromium is installed; default DIRECTORY/report.html.")
     ] = None,
 ) -> None:
-    """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, traces, draws, signals, indices, chances."""
+    """Write a run, or branches, as one file to pass on: summary, map, boundaries, points, draws, signals, indices, probabilities."""
     from tribosweep.sweep.analysis.branching import results
     from tribosweep.sweep.report import branches, content, paper
 
@@ -164,39 +168,3 @@ def write_report(
         say(note)
     say(f"{counted(found.facts['count'], 'point')}, {found.traced} with a time trace, {size / 1e6:.1f} MB.")
     emit(str(file))
-
-
-def draw_bifurcation(
-    directory: RunFolder,
-    x: Annotated[str | None, typer.Option(help="Parameter on the x axis; default the one that the run varies besides x0 and v0.")] = None,
-    y: Annotated[str, typer.Option(help="poincare_x, poincare_v, or another observable that is a number.")] = "poincare_x",
-    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/bifurcation.png.")] = None,
-) -> None:
-    """Draw the Poincare points of a run's steady motions over the parameter that it varies."""
-    from tribosweep.sweep.analysis.bifurcation import read_bifurcation
-    from tribosweep.sweep.plots.bifurcation import draw
-
-    drawn = read_bifurcation(directory, x, y)
-    picture = out if out is not None else directory / "bifurcation.png"
-    draw(drawn, picture)
-    if drawn.rows < drawn.points:
-        say(f"The run is not complete: {drawn.rows:,} of {drawn.points:,} points are drawn.")
-    if drawn.failed:
-        say(f"{drawn.failed:,} of {drawn.rows:,} rows failed and are not drawn; their column `status` says why.")
-    emit(str(picture))
-
-
-def draw_convergence(
-    directory: RunFolder,
-    out: Annotated[Path | None, typer.Option(help="Picture to write, .png, .svg or .pdf; default DIRECTORY/convergence.png.")] = None,
-) -> None:
-    """Draw how the points of a convergence study approach exact and their own limit."""
-    from tribosweep.sweep.analysis.convergence_curves import read_curves
-    from tribosweep.sweep.plots.convergence import draw
-
-    drawn = read_curves(directory)
-    picture = out if out is not None else directory / "convergence.png"
-    draw(drawn, picture)
-    for sentence in drawn.notes:
-        say(sentence)
-    emit(str(picture))

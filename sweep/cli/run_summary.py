@@ -125,14 +125,14 @@ def say_where(finished: Run, curves: BoundarySummary | None, table: pa.Table | N
 
 
 def say_chance(finished: Run) -> bool:
-    """Report the chance of the event of a subset simulation on stderr; return whether the event is reached."""
+    """Report the probability of the event of a subset simulation on stderr; return whether the event is reached."""
     from tribosweep.sweep.analyses.rare_event.estimate import read
 
     found = read(finished.directory)
     if found.estimate is not None:
         each = found.estimate
-        say(f"Chance of {found.event}: {each.probability:.3g} ({each.low:.2g} to {each.high:.2g}, {100.0 * found.confidence:g} %).")
-    say(f"Levels: {RunDirectory(finished.directory).levels}; chance, interval and a picture: tribosweep rare {finished.directory}")
+        say(f"Probability of {found.event}: {each.probability:.3g} ({each.low:.2g} to {each.high:.2g}, {100.0 * found.confidence:g} %).")
+    say(f"Levels: {RunDirectory(finished.directory).levels}; probability, interval and a picture: tribosweep rare {finished.directory}")
     return found.estimate is not None
 
 

@@ -43,7 +43,7 @@ def show(
     ] = None,
     chance: Annotated[
         list[str] | None,
-        typer.Option(help="Statistics: chance of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
+        typer.Option(help="Statistics: probability of an event: buckled=1, 'impacts>=3', wall_regime=plateau. Can be repeated."),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Statistics: level of the intervals.")] = 0.95,
     out: Annotated[

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli import completion
 from tribosweep.sweep.cli.arguments import AsJson, study_or_run
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
-from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.picture import is_picture
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.spectra import Spectra
@@ -48,11 +49,8 @@ def spectrum(
     """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses."""
     from tribosweep.sweep.analysis import event_log, spectra
     from tribosweep.sweep.plots import spectra as picture
-    from tribosweep.sweep.results.picture import SUFFIXES
 
-    drawn = out is not None and out.suffix.lower() in SUFFIXES
-    if out is not None and not drawn and out.suffix not in event_log.FORMATS:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*event_log.FORMATS, *SUFFIXES))}")])
+    drawn = is_picture(out, FORMATS)
     frequencies = spectra.frequencies_of(lowest, highest, count)
     paths = [study_or_run(path) for path in sources]
     found = spectra.read_spectra(paths, frequencies, damping, draws, time, acceleration, unit, period or (), point or ())

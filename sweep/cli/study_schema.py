@@ -8,37 +8,24 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tribosweep.kernels.models.kwu_epri import KwuEpriLaw
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.kernels.models.schemes import DOUBLE, SCHEMES, SINGLE, STEADY
-from tribosweep.kernels.models.signals import DETRENDS, OVERLAPS, TAPERS
-from tribosweep.kernels.models.supports import LAWS, OBSTACLES
-from tribosweep.sweep.analysis.branching.load import ALONG_KEYS, BRANCHES
-from tribosweep.sweep.analysis.branching.load import KEYS as BRANCHES_KEYS
-from tribosweep.sweep.analysis.calibration.load import FREE_KEYS, KEYS, NOISES, SCALES
-from tribosweep.sweep.analysis.calibration.posterior.priors import PRIORS
-from tribosweep.sweep.analysis.calibration.posterior.settings import POSTERIOR_KEYS
-from tribosweep.sweep.analysis.calibration.sources import COMPARED_KEYS, LOOP_KEYS, TRACE_KEYS
-from tribosweep.sweep.analysis.optimisation.load import KEYS as OPTIMISE_KEYS
-from tribosweep.sweep.analysis.optimisation.load import METHODS, OPTIMISE, VARIABLE_KEYS
+from tribosweep.kernels.models.schemes import SCHEMES
 from tribosweep.sweep.cli.topics import default_of, listed_models
 from tribosweep.sweep.design.axis import DRAW, INTEGER, RECORD, SCHEME
-from tribosweep.sweep.design.designs import DESIGNS
 from tribosweep.sweep.design.distributions import DISTRIBUTIONS
-from tribosweep.sweep.excitation.envelope import SHAPES
 from tribosweep.sweep.io.units import in_unit
 from tribosweep.sweep.io.values import DEFAULT, written
-from tribosweep.sweep.study.random_excitation import INTERPOLATIONS
-from tribosweep.sweep.study.response_spectra import ACROSS
-from tribosweep.sweep.study.schema import OF_A_FILE, TABLE, TIME_KEYS, WINDOW, Document, Range
-from tribosweep.sweep.study.structures import KINDS
+from tribosweep.sweep.study.branches import Branches
+from tribosweep.sweep.study.calibration import Calibrate
+from tribosweep.sweep.study.optimise import Optimise
+from tribosweep.sweep.study.schema import TIME_KEYS, WINDOW, Document, Range
+from tribosweep.sweep.study.schema_structure import OF_A_FILE, TABLE
+from tribosweep.sweep.study.value_types import TEXT, UNIT, Schema, bounded, either, list_of, one_of
 
-Schema = dict[str, Any]
 AFTER = r"(1/)?[^0-9.\s+-].*$"  # a unit
 WITH_UNIT = rf"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*{AFTER}"
 NAMED = r"\[[^\]]+\]"  # of a support, a load or a mode: its name in brackets
@@ -49,24 +36,7 @@ COMMON = (
     "m/s", "mm/s", "km/h", "m/s^2", "mm/s^2", "g", "N/m", "kN/m", "MN/m", "N/mm", "kN/mm", "N s/m", "N*s/m", "kN s/m", "N m", "m^2",
     "mm^2", "m^3", "mm^3", "1/s", "1/Pa", "V", "A", "K",
 )  # fmt: skip
-TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": WITH_UNIT}]}
-DIRECTION: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
-
-
-def list_of(items: Schema, least: int = 0) -> Schema:
-    """A list of at least so many items."""
-    return {"type": "array", "items": items} | ({"minItems": least} if least else {})
-
-
-def one_of(words: Iterable[str]) -> Schema:
-    """One of several words."""
-    return {"type": "string", "enum": list(words)}
-
-
-def either(*schemas: Schema) -> Schema:
-    """Any of several forms."""
-    return {"anyOf": list(schemas)}
 
 
 def table(properties: Mapping[str, Schema], descriptions: Mapping[str, str] | None = None, required: Iterable[str] = ()) -> Schema:
@@ -75,76 +45,12 @@ def table(properties: Mapping[str, Schema], descriptions: Mapping[str, str] | No
     return {"type": "object", "properties": told, "additionalProperties": False, "required": list(required)}
 
 
-DIGESTS = either(TEXT, list_of(TEXT), {"type": "object"})
-EDGES = either(
-    list_of(NUMBER, 1),
-    table(
-        {"from": NUMBER, "to": NUMBER, "count": {"type": "integer"}, "spacing": one_of(("linear", "log"))}, required=("from", "to", "count")
-    ),
-)
-OF_CHANNELS: Schema = {"type": "object", "additionalProperties": EDGES}
-PAIRS = either(list_of(list_of(NUMBER)), TEXT)
-# keys whose type depends on more than a type of Python can say
-FORMS: dict[str, dict[str, Schema]] = {
-    "Study": {"model": {}, "scheme": one_of(SCHEMES), "precision": one_of((DOUBLE, SINGLE))},
-    "Time": {"window": either({"const": STEADY}, {**list_of(NUMBER, 2), "maxItems": 2}), "blocks": {"type": "integer", "minimum": 1}},
-    "Sweep": {
-        "design": one_of(DESIGNS),
-        "level": NUMBER,
-        "level_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
-        "width": {"type": "number", "exclusiveMinimum": 0},
-        "chance": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "seeds": list_of({**list_of(NUMBER, 2), "maxItems": 2}),
-        "correlations": list_of({**list_of(either(TEXT, {"type": "number"}), 3), "maxItems": 3}),
-        "axes": {},
-    },
-    "Random": {
-        "spectrum": PAIRS,
-        "interpolation": one_of(INTERPOLATIONS),
-        **{key: {**list_of(NUMBER, 2), "maxItems": 2} for key in ("band", "match")},
-        "response_spectrum": PAIRS,
-        "response_spectra": list_of(PAIRS, 1),
-        "against": one_of(ACROSS),
-        "envelope": table({"shape": one_of(SHAPES), "rise": NUMBER, "strong": NUMBER}, required=("rise", "strong")),
-        **dict.fromkeys(("rms", "duration", "interval", "damping", "tolerance"), NUMBER),
-        "correlation": either(list_of(list_of({"type": "number"})), {"type": "object"}),
-        "factors": list_of({"type": "number"}),
-        "taper": either(NUMBER, list_of(NUMBER)),
-    },
-    "Excitation": {"records": either(TEXT, list_of(TEXT, 1)), "channels": list_of(TEXT, 1), "extend": {"const": "zero"}, "sha256": DIGESTS},
-    "Output": {"columns": list_of(TEXT, 1)},
-    "SignalsTable": {
-        "interval": NUMBER,
-        "psd": list_of(TEXT, 1),
-        "cross_psd": list_of({**list_of(TEXT, 2), "maxItems": 2}, 1),
-        "overlap": {"enum": list(OVERLAPS)},
-        "taper": one_of(TAPERS),
-        "detrend": one_of(DETRENDS),
-        **dict.fromkeys(("rainflow", "crossings"), OF_CHANNELS),
-        **dict.fromkeys(("woehler_exponent", "cycle_rate"), NUMBER),
-        **dict.fromkeys(("impact_peaks", "impact_durations"), EDGES),
-        "kwu_epri": table(
-            dict.fromkeys(KwuEpriLaw._fields, NUMBER),
-            required=[each for each in KwuEpriLaw._fields if each not in KwuEpriLaw._field_defaults],
-        ),
-    },
-    "Assembly": {
-        "basis": either(TEXT, list_of(TEXT, 1)),
-        "modes": either({"type": "integer"}, list_of({"type": "integer"}, 1)),
-        "observed": list_of(TEXT),
-        **dict.fromkeys(("peak_edges", "start", "start_rate"), list_of({"type": "number"})),
-        "sha256": DIGESTS,
-    },
-    "SupportTable": {
-        "obstacle": one_of(OBSTACLES),
-        "law": one_of(LAWS),
-        "normal": DIRECTION,
-        "axis": DIRECTION,
-        "axes": {**list_of(DIRECTION, 3), "maxItems": 3},
-    },
-    "LoadTable": {"kind": one_of(KINDS), "direction": DIRECTION, "table": {**TEXT, "description": OF_A_FILE}},
-}
+class AnyStudy(Document):
+    """A study of any command."""
+
+    calibration: Calibrate | None = None
+    optimise: Optimise | None = None
+    branches: Branches | None = None
 
 
 @functools.cache
@@ -169,12 +75,7 @@ def of_quantity(q: Quantity) -> Schema:
         return {"type": ["string", "integer"]}
     if q.kind == "word":
         return one_of(q.words)
-    limits = {"exclusiveMinimum" if q.lower_open else "minimum": q.lower} if math.isfinite(q.lower) else {}
-    limits |= {"exclusiveMaximum" if q.upper_open else "maximum": q.upper} if math.isfinite(q.upper) else {}
-    if q.kind == "integer":
-        return {"type": "number", "multipleOf": 1, **limits}
-    number: Schema = {"type": "number", **limits}
-    single = either(number, {"$ref": f"#/$defs/{name_of(q.unit)}"}) if q.unit else number
+    single = tidy(bounded(q))
     return list_of(single) if q.kind == "list" else single
 
 
@@ -220,27 +121,27 @@ def named_tables(forms: Mapping[str, Schema]) -> Schema:
 
 
 def of_document() -> tuple[Schema, dict[str, Schema]]:
-    """The schema of a study and its definitions, as pydantic has them, with the forms of their keys."""
-    whole = tidy(Document.model_json_schema(by_alias=True))
-    shapes: dict[str, Schema] = whole.pop("$defs")
-    for name, forms in FORMS.items():
-        for key, form in forms.items():
-            place = shapes[name]["properties"][key]
-            shapes[name]["properties"][key] = form | {word: place[word] for word in ("description", "default") if word in place}
-    return whole, shapes
+    """The schema of a study and its definitions, as pydantic has them."""
+    whole = tidy(AnyStudy.model_json_schema(by_alias=True))
+    return whole, whole.pop("$defs")
 
 
 def tidy(schema: Any) -> Any:
-    """A schema of pydantic without titles, null and the bounds of TOML's whole numbers."""
+    """A schema of pydantic without titles and null, whose numbers may be texts with units."""
     if isinstance(schema, list):
         return [tidy(each) for each in schema if each != {"type": "null"}]
     if not isinstance(schema, dict):
         return schema
-    useless = ("title", "minimum", "exclusiveMaximum")
+    if (unit := schema.get(UNIT)) is not None:
+        words = {key: schema[key] for key in ("description", "default") if schema.get(key) is not None}
+        if not unit:
+            return {**NUMBER, **words}
+        number = {key: value for key, value in schema.items() if key not in (UNIT, "title", *words)}
+        return {**either(number, {"$ref": f"#/$defs/{name_of(unit)}"}), **words}
     left = {
         key: {name: tidy(inner) for name, inner in value.items()} if key in ("properties", "$defs") else tidy(value)
         for key, value in schema.items()
-        if not (key in useless and not isinstance(value, dict)) and not (key == "default" and value in (None, {}, []))
+        if not (key == "title" and not isinstance(value, dict)) and not (key == "default" and value in (None, {}, []))
     }
     forms = left.get("anyOf", [])
     return {**{key: value for key, value in left.items() if key != "anyOf"}, **forms[0]} if len(forms) == 1 else left
@@ -280,9 +181,6 @@ def study_schema() -> Schema:
     whole["properties"]["parameters"] = {"description": "[parameters]: what is not swept", **named_tables(given)}
     sweep = {"$ref": "#/$defs/Sweep"}
     whole["properties"]["sweep"] = {"description": "[sweep] or several [[sweep]]: the points", **either(sweep, list_of(sweep, 1))}
-    whole["properties"]["calibration"] = calibration()
-    whole["properties"][OPTIMISE] = optimisation()
-    whole["properties"][BRANCHES] = branching()
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Study of tribosweep"}
     return {**head, **whole, "$defs": shapes}
 
@@ -295,60 +193,6 @@ def distribution() -> Schema:
     words = {"distribution": one_of(DISTRIBUTIONS), "times": list_of(NUMBER, 1), "spacing": one_of(("linear", "log"))}
     either_key = [{"required": ["distribution"]}, {"required": ["times"]}]
     return {**table({**words, **properties}), "anyOf": either_key}
-
-
-def calibration() -> Schema:
-    """[calibration]."""
-    compared = either(TEXT, table({"column": TEXT, **dict.fromkeys(("sd", "relative_sd", "weight"), either(NUMBER, TEXT))}, COMPARED_KEYS))
-    compare: Schema = {"type": "object", "additionalProperties": compared}
-    source: dict[str, Schema] = {"file": TEXT, "time": TEXT, "settings": {"type": "object"}, "compare": compare}
-    loop: dict[str, Schema] = {**source, "displacement": TEXT, "steady": {"type": "boolean"}}
-    prior = table({"distribution": one_of(PRIORS), **dict.fromkeys(("mean", "std", "lower", "upper", "from", "mode", "to"), NUMBER)})
-    whole: Schema = {"type": "integer", "minimum": 1}
-    sampling = {**dict.fromkeys(POSTERIOR_KEYS, whole), "acceptance": NUMBER, "ess": NUMBER, "noise": prior}
-    free = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER, "prior": prior}, FREE_KEYS, ("from", "to"))
-    properties: dict[str, Schema] = {
-        "data": TEXT,
-        "starts": {"type": "integer", "minimum": 1},
-        "seed": {"type": "integer"},
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "noise": one_of(NOISES),
-        "free": {"type": "object", "additionalProperties": free, "minProperties": 1},
-        "compare": compare,
-        "traces": list_of(table(source, TRACE_KEYS, ("file", "compare"))),
-        "loops": list_of(table(loop, LOOP_KEYS, ("file", "compare"))),
-        "posterior": table(sampling, POSTERIOR_KEYS),
-    }
-    return {"description": "[calibration]: what is fitted to which measurements", **table(properties, KEYS, ("free",))}
-
-
-def optimisation() -> Schema:
-    """[optimise]."""
-    variable = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES), "start": NUMBER}, VARIABLE_KEYS, ("from", "to"))
-    texts = either(TEXT, list_of(TEXT))
-    properties: dict[str, Schema] = {
-        **dict.fromkeys(("minimise", "maximise", "constraints"), texts),
-        "variables": {"type": "object", "additionalProperties": variable, "minProperties": 1},
-        "starts": {"type": "integer", "minimum": 1},
-        "seed": {"type": "integer"},
-        "method": one_of(METHODS),
-        "points": {"type": "integer", "minimum": 2},
-    }
-    return {
-        "description": "[optimise]: what is made small or large, within which limits",
-        **table(properties, OPTIMISE_KEYS, ("variables",)),
-    }
-
-
-def branching() -> Schema:
-    """[branches]."""
-    bounds = table({"from": NUMBER, "to": NUMBER, "scale": one_of(SCALES)}, ALONG_KEYS, ("from", "to"))
-    properties: dict[str, Schema] = {
-        **{key: {"type": "object", "additionalProperties": bounds, "minProperties": 1, "maxProperties": 1} for key in ("along", "curves")},
-        **{key: {"type": "integer", "minimum": 1} for key in ("places", "periods", "most", "points")},
-        "backbone": {"type": "boolean"},
-    }
-    return {"description": "[branches]: in which parameter periodic motions are followed", **table(properties, BRANCHES_KEYS, ("along",))}
 
 
 def as_text() -> str:

@@ -28,8 +28,9 @@ from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.io.toml import inline
 from tribosweep.sweep.io.values import written
 from tribosweep.sweep.study.load_tables import file_keys
-from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, TableSchema, Time
+from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, Range, Study, Sweep, Time
 from tribosweep.sweep.study.schema import STRUCTURE as STRUCTURE_KEYS
+from tribosweep.sweep.study.value_types import TableSchema
 
 PROSE = ("why not", "schemes", "description", "default", "parameters", "rule", "models", "status")
 LIKE = 0.7  # similarity of spelling of a word and the name that it may mean
@@ -153,27 +154,23 @@ def axes() -> list[dict[str, Any]]:
 
 def calibration() -> list[dict[str, Any]]:
     """The keys of [calibration]."""
-    from tribosweep.sweep.analysis.calibration import load, sources
+    from tribosweep.sweep.study.calibration import TABLES
 
-    parts = {"calibration": load.KEYS, "calibration.free.NAME": load.FREE_KEYS, "calibration.compare.NAME": sources.COMPARED_KEYS,
-             "calibration.traces": sources.TRACE_KEYS, "calibration.loops": sources.LOOP_KEYS}  # fmt: skip
-    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
+    return keys_in(TABLES)
 
 
 def optimisation() -> list[dict[str, Any]]:
     """The keys of [optimise]."""
-    from tribosweep.sweep.analysis.optimisation import load
+    from tribosweep.sweep.study.optimise import TABLES
 
-    parts = {load.OPTIMISE: load.KEYS, f"{load.OPTIMISE}.variables.NAME": load.VARIABLE_KEYS}
-    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
+    return keys_in(TABLES)
 
 
 def branching() -> list[dict[str, Any]]:
     """The keys of [branches]."""
-    from tribosweep.sweep.analysis.branching import load
+    from tribosweep.sweep.study.branches import TABLES
 
-    parts = {load.BRANCHES: load.KEYS, f"{load.BRANCHES}.along.NAME": load.ALONG_KEYS}
-    return [{"key": f"{part}.{key}", "description": text} for part, keys in parts.items() for key, text in keys.items()]
+    return keys_in(TABLES)
 
 
 def statuses() -> list[dict[str, Any]]:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, SupportName
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
-from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.results.picture import is_picture
 
 ROWS, ROWS_OF_A_PICTURE = 2000, 20_000
 MOST_COORDINATES = 6  # that the table on the terminal has
@@ -34,11 +35,8 @@ def trace(
     from tribosweep.sweep.analysis import event_log
     from tribosweep.sweep.analysis.time_trace import extremes, trace_of
     from tribosweep.sweep.plots import time_trace as picture
-    from tribosweep.sweep.results.picture import SUFFIXES
 
-    drawn = out is not None and out.suffix.lower() in SUFFIXES
-    if out is not None and not drawn and out.suffix not in event_log.FORMATS:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*event_log.FORMATS, *SUFFIXES))}")])
+    drawn = is_picture(out, FORMATS)
     wanted = (ROWS_OF_A_PICTURE if drawn else ROWS) if rows is None else rows
     found = trace_of(event_log.read_study(study), point, wanted, start, stop, support)
     if out is not None and drawn:

@@ -25,10 +25,10 @@ class Boundary:
         width: width of the final bracket of a boundary, relative to the parameter.
         halvings: how many times the cells of the coarse grid are halved along the boundaries.
         seeds: additional points, in the axes' units.
-        event: event such as "buckled" or "x_max > 3.0 and not buckled" whose chance over the points of `over` is
+        event: event such as "buckled" or "x_max > 3.0 and not buckled" whose probability over the points of `over` is
             sought; "" to seek the observable itself.
-        chance: value of the chance on the boundary. confidence: level of the interval of the chance, whose ends have curves too.
-        over: the points over which the chance is taken, the same at every place.
+        chance: value of the probability on the boundary. confidence: level of the interval of the probability, whose ends have curves too.
+        over: the points over which the probability is taken, the same at every place.
     """
 
     plane: tuple[Spaced, Spaced]
@@ -49,7 +49,7 @@ class Boundary:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes of the coarse grid, and those over which a chance is taken."""
+        """The axes of the coarse grid, and those over which a probability is taken."""
         return (*self.plane, *(() if self.over is None else self.over.axes))
 
     @property

@@ -28,7 +28,7 @@ DESIGNS: dict[str, str] = {
     "convergence": "every combination of the axes' values, each with half the step (a tenth of the tolerance) again and again until its "
     "observable is settled",
     "boundary": "a grid of two axes whose cells are divided, and their sides bisected, along the boundaries between the words of an "
-    "observable, or where a number passes `level`, or where the chance of an `event` over further axes is `chance`",
+    "observable, or where a number passes `level`, or where the probability of an `event` over further axes is `chance`",
     SUBSET: ABOUT_SUBSET,
 }
 BY_LEVELS = ("convergence", "boundary", SUBSET)  # the names of the `Adaptive` designs

@@ -17,8 +17,8 @@ from tribosweep.sweep.design.sampling import Sampled
 class Draws(Sampled):
     """Every combination of the values of crossed axes, each with the same independent draws of the random axes.
 
-    Points of one combination are independent of each other, so that intervals of chances and quantiles hold. Because all combinations share
-    the draws, a chance is monotone along a parameter wherever the event of each single draw is.
+    Points of one combination are independent of each other, so that intervals of probabilities and quantiles hold. Because all combinations
+    share the draws, a probability is monotone along a parameter wherever the event of each single draw is.
 
     Attributes:
         crossed: axes with a number of values. random: axes that are drawn. The draws run fastest, then the last crossed axis.

@@ -20,7 +20,7 @@ from tribosweep.sweep.design.sampling import points_at
 SUBSET = "subset_simulation"
 ABOUT_SUBSET = (
     "`count` random points of each level; the share `level_probability` of them that is nearest to the `event` starts the chains of the "
-    "next level, for chances from 1e-3 to 1e-9"
+    "next level, for probabilities from 1e-3 to 1e-9"
 )
 
 
@@ -142,11 +142,6 @@ class SubsetSimulation:
     def chains_of(self, numbers: np.ndarray) -> np.ndarray:
         """(n,) the chain of each point, counted over all repeats; -1 for points of level 0, which are in none."""
         return np.where(numbers < self.count, -1, (numbers - self.count) % (self.chains * self.repeats))
-
-    def repeats_of(self, numbers: np.ndarray) -> np.ndarray:
-        """(n,) the repeat of each point."""
-        found: np.ndarray = np.where(numbers < self.count, numbers // self.level_count, self.chains_of(numbers) // self.chains)
-        return found
 
     def points_at_states(self, states: np.ndarray, numbers: np.ndarray, level: int) -> Points:
         """The points whose parameters have the (n, d) standard normal scores `states`."""

@@ -38,6 +38,14 @@ class Dataset:
             return list(table.schema.names)
         return []
 
+    @property
+    def signals(self) -> dict[str, pa.Field]:
+        """The fields of its signals (spectra, classes of cycles ...) by name."""
+        from tribosweep.sweep.execution.parquet import ENTRIES
+
+        schema = next((table.schema for table in self.shards()), ())
+        return {field.name: field for field in schema if ENTRIES.encode() in (field.metadata or {})}
+
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All rows with all or the named columns; ConfigError if there is none, or if a shard is not as it was written."""
         import pyarrow as pa

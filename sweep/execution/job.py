@@ -43,8 +43,8 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Deadly:
-    """A shard whose workers die.
+class LostShard:
+    """A shard whose workers die: it is lost.
 
     Attributes:
         first: its first row that is not written.
@@ -91,24 +91,26 @@ class Job:
             OSError: a shard cannot be written. Shards that have not begun are cancelled; what is written is whole.
             RunError: the workers of a shard die, no worker is left, or one returns what was not asked for.
         """
-        deadly: dict[int, Deadly] = {}
+        lost: dict[int, LostShard] = {}
         try:
-            yield from self.compute_beside(begun, points, deadly)
-            if len(deadly) > 1:
-                suspects, deadly = deadly, {}
+            yield from self.compute_beside(begun, points, lost)
+            if len(lost) > 1:
+                suspects, lost = lost, {}
                 for number, suspect in suspects.items():
-                    yield from self.compute_beside({number: suspect.first}, points, deadly)
+                    yield from self.compute_beside({number: suspect.first}, points, lost)
         except RunError as error:
-            raise RunError("; ".join([*self.lost(deadly), str(error)])) from error
-        if deadly:
-            raise RunError(f"{'; '.join(self.lost(deadly))}; all other shards are computed")
+            raise RunError("; ".join([*self.sentences(lost), str(error)])) from error
+        if lost:
+            raise RunError(f"{'; '.join(self.sentences(lost))}; all other shards are computed")
 
-    def lost(self, deadly: Mapping[int, Deadly]) -> list[str]:
+    def sentences(self, lost: Mapping[int, LostShard]) -> list[str]:
         """A sentence on each shard whose workers die."""
-        return [f"shard {number} ({self.directory.shard(number).name}) was lost: {each.why}" for number, each in sorted(deadly.items())]
+        return [f"shard {number} ({self.directory.shard(number).name}) was lost: {each.why}" for number, each in sorted(lost.items())]
 
-    def compute_beside(self, begun: Mapping[int, int], points: Mapping[int, Points] | None, deadly: dict[int, Deadly]) -> Iterator[Written]:
-        """Compute and write shards side by side, as `compute`; those whose workers die are put into `deadly`."""
+    def compute_beside(
+        self, begun: Mapping[int, int], points: Mapping[int, Points] | None, lost: dict[int, LostShard]
+    ) -> Iterator[Written]:
+        """Compute and write shards side by side, as `compute`; those whose workers die are put into `lost`."""
 
         def submit(number: int, first: int) -> None:
             if points is None:
@@ -128,7 +130,7 @@ class Job:
                     try:
                         piece = self.returned(future.result(), number, first, points)
                     except WorkerDeathError as error:
-                        deadly[number] = Deadly(first, str(error))
+                        lost[number] = LostShard(first, str(error))
                         piece = None
                     for following in [(number, piece.end)] if piece is not None and piece.rest else islice(queue, 1):
                         submit(*following)

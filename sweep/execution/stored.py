@@ -182,7 +182,7 @@ def missing_parts(tables: Mapping[str, Any], document: Document) -> list[Problem
 
 
 def boundary_parts(part: Sweep) -> list[Problem]:
-    """What a resolved boundary study has: an event with its chance, or an observable, at a level if it is a number."""
+    """What a resolved boundary study has: an event with its probability, or an observable, at a level if it is a number."""
     if part.event is not None:
         found = {"event": isinstance(part.event, str), "chance": is_number(part.chance)}
     else:

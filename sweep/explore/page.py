@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.explore.columns import first_views
 from tribosweep.sweep.explore.rows import Rows
 from tribosweep.sweep.io.text import visible
+from tribosweep.sweep.results.html import as_json, filled, policy, web_file
 
 SCRIPTS = ("libraries.min.js", "live.js", "still.js", "views.js", "grid.js", "rows.js", "explore.js")
 STYLE = "explore.css"
@@ -46,9 +43,8 @@ def facts_of(directory: RunDirectory, rows: Rows, names: Sequence[str] = ()) -> 
 
 
 def read(name: str) -> str:
-    """A file of the page, with the ends of lines that a browser makes of any."""
-    text = (files("tribosweep.sweep.explore") / "web" / name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    """A file of the page."""
+    return web_file("tribosweep.sweep.explore", name)
 
 
 def script() -> str:
@@ -56,39 +52,23 @@ def script() -> str:
     return "\n".join(['"use strict";', *(read(name) for name in SCRIPTS)])
 
 
-def as_json(facts: object) -> str:
-    """JSON that is safe in a script element."""
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-
-
-def policy(code: str) -> str:
-    """The policy of a page without a server: it runs this script and no other, and asks for nothing."""
-    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    allowed = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
-    content = f"{allowed}; base-uri 'none'; form-action 'none'"
-    return f'<meta http-equiv="Content-Security-Policy" content="{content}">\n'
-
-
 def live_page(facts: dict[str, Any]) -> str:
     """The page that asks its server."""
-    return filled(facts, '<link rel="stylesheet" href="explore.css">', '<script src="explore.js" defer></script>')
+    return page_of(facts, '<link rel="stylesheet" href="explore.css">', '<script src="explore.js" defer></script>')
 
 
 def still_page(facts: dict[str, Any], packed: dict[str, str]) -> str:
     """The page that holds its data."""
     code = script().replace("</script", "<\\/script")
     data = "\n".join(f'<script type="text/plain" data-packed="{html.escape(name)}">{text}</script>' for name, text in packed.items())
-    return filled(facts, f"<style>{read(STYLE)}</style>", f"{data}\n<script>{code}</script>", policy(code))
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(code)}">\n'
+    return page_of(facts, f"<style>{read(STYLE)}</style>", f"{data}\n<script>{code}</script>", meta)
 
 
-def filled(facts: dict[str, Any], style: str, scripts: str, policy: str = "") -> str:
-    """The template with its places filled; what is filled in is not searched for places."""
+def page_of(facts: dict[str, Any], style: str, scripts: str, policy: str = "") -> str:
+    """The template with its places filled."""
     places = {"title": html.escape(facts["study"]), "style": style, "facts": as_json(finite(facts)), "script": scripts, "policy": policy}
-    pieces = []
-    for piece in read("explore.html").split("{{"):
-        name, closed, rest = piece.partition("}}")
-        pieces += [places[name], rest] if closed else [piece]
-    return "".join(pieces)
+    return filled(read("explore.html"), places)
 
 
 def finite(value: Any) -> Any:

@@ -13,7 +13,7 @@ from tribosweep.sweep.io.text import visible
 SHOWN = 5  # wrong values of one column or axis that are worded
 LISTED = 20  # other problems of one kind that are worded
 MOST = 100  # problems of all kinds that are printed
-KNOWN = 100  # words that a message lists
+KNOWN = 30  # words that a message lists
 FEW = 12  # words that it lists though a command lists them too
 LONGEST_PATH, LONGEST_MESSAGE = 200, 4000  # characters
 

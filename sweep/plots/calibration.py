@@ -159,7 +159,7 @@ def slice_of(axes: Axes, result: CalibrationResult, number: int) -> None:
         if (x[0] <= at[0] <= x[-1]) and (y[0] <= at[1] <= y[-1]):
             axes.plot(*at, "*", markersize=size, color=color, markeredgecolor="white", label=name)
     for free, which in zip(frees, (axes.set_xscale, axes.set_yscale), strict=True):
-        which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not known.told.all() else "linear")
+        which("log" if free.logarithmic and free.upper > 10.0 * free.lower and not known.identifiable.all() else "linear")
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     names = [f"{free.symbol} [{raised(free.unit)}]" if free.unit not in ("", "1") else free.symbol for free in frees]
     axes.set_xlabel(names[0])

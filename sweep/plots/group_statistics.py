@@ -71,7 +71,7 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
         inside = inside[np.argsort(numbers[x][inside], kind="stable")]
         at, mean, std, lower, upper = (numbers[name][inside] for name in (x, "mean", "std", "lower", "upper"))
         dark = OTHERS[(place + 1) % len(OTHERS)][1]
-        if observable:  # the standard deviation of a chance says nothing that the chance does not
+        if observable:  # the standard deviation of a probability says nothing that the probability does not
             axes.fill_between(at, mean - std, mean + std, color=dark, alpha=0.16, linewidth=0.0, zorder=1)
         axes.fill_between(at, lower, upper, color=dark, alpha=0.35, linewidth=0.0, zorder=2)
         axes.plot(at, mean, color=dark, linewidth=1.6, label=plain(line) or "mean", zorder=3)
@@ -82,9 +82,9 @@ def fill(figure: Figure, table: pa.Table, model: Model, study: str, x: str, line
     rows = sorted(set(numbers["rows"].astype(int).tolist()))
     of = f"{rows[0]:,}" if len(rows) == 1 else f"{rows[0]:,} to {rows[-1]:,}"
     level = f"{100.0 * float(metadata['confidence']):g} %"
-    axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}" if observable else f"chance of {name}")
+    axes.set(xlabel=label(by_name(model.parameters)[x]), ylabel=f"mean {label(observable)}" if observable else f"probability of {name}")
     axes.set_title(
-        f"{plain(study)}: {'mean' if observable else 'chance'} over {of} values of {metadata['over']}, its {level} interval"
+        f"{plain(study)}: {'mean' if observable else 'probability'} over {of} values of {metadata['over']}, its {level} interval"
         + (", and one standard deviation" if observable else ""),
         loc="left",
         fontsize=9.5,

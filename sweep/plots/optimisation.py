@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tribosweep.sweep.analysis.calibration.parameters import Free
+    from tribosweep.sweep.study.free import Free
 
 GREY, REFUSED = "#8a867e", "#8c1c13"
 SIZE, WIDE = (7.5, 4.9), (7.5, 5.6)  # inches
@@ -46,9 +46,9 @@ def fill_history(figure: Figure, result: OptimisationResult) -> None:
     axes = figure.add_subplot()
     objective = result.optimisation.objectives[0]
     searches: dict[int, list[tuple[float, bool]]] = {}
-    for visit in result.visits:
-        if visit.functions.good:
-            searches.setdefault(visit.search, []).append((float(visit.functions.measures[0]), visit.kept))
+    for candidate in result.candidates:
+        if candidate.functions.good:
+            searches.setdefault(candidate.search, []).append((float(candidate.functions.measures[0]), candidate.kept))
     for number, (search, points) in enumerate(searches.items()):
         values, kept = np.array([value for value, _ in points]), np.array([kept for _, kept in points])
         places = np.arange(1, len(values) + 1)
@@ -57,7 +57,7 @@ def fill_history(figure: Figure, result: OptimisationResult) -> None:
         axes.plot(places, values, color=hue if strong else GREY, linewidth=1.2 if strong else 0.7, alpha=0.9 if strong else 0.5, zorder=2)
         axes.plot(places[~kept], values[~kept], "x", color=REFUSED, markersize=4.0, zorder=3)
         axes.plot(places[kept], values[kept], ".", color=hue if strong else GREY, markersize=4.0, zorder=3)
-    best = float(result.optima[0].visit.functions.measures[0])
+    best = float(result.optima[0].candidate.functions.measures[0])
     axes.axhline(best, color=INK, linewidth=0.9, linestyle="--", zorder=1)
     axes.plot([], [], "x", color=REFUSED, markersize=4.0, label="violates a constraint")
     axes.plot([], [], ".-", color=HUES[0], label="search that ends at the optimum")
@@ -78,8 +78,8 @@ def fill_front(figure: Figure, result: OptimisationResult) -> None:
     """Draw the front, all computed points that keep the constraints, and its slopes at the ends."""
     axes = figure.add_subplot()
     first, second = result.optimisation.objectives
-    dots = np.array([visit.functions.measures[:2] for visit in result.visits if visit.functions.good and visit.kept]).reshape(-1, 2)
-    places = np.array([point.visit.functions.measures[:2] for point in result.front])
+    dots = np.array([each.functions.measures[:2] for each in result.candidates if each.functions.good and each.kept]).reshape(-1, 2)
+    places = np.array([point.candidate.functions.measures[:2] for point in result.front])
     sound = np.array([point.converged for point in result.front])
     axes.plot(dots[:, 1], dots[:, 0], ".", color=GREY, markersize=2.5, alpha=0.4, label="computed points that keep the constraints",
               rasterized=True)  # fmt: skip
@@ -123,7 +123,7 @@ def fill_line(figure: Figure, result: OptimisationResult) -> None:
     axes, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1.3]) if result.optimisation.constraints else (
         figure.add_subplot(), None)  # fmt: skip
     axes.plot(x, drawn.measures[:, 0], color=HUES[0], linewidth=1.4)
-    best = result.optima[0].visit
+    best = result.optima[0].candidate
     at = result.best_values[result.optimisation.space.names.index(free.name)]
     axes.plot(at, best.functions.measures[0], "*", color=HUES[1], markersize=13, markeredgecolor="white", zorder=4, label="optimum")
     refused = np.zeros(len(x), dtype=bool)
@@ -189,7 +189,7 @@ def draw_searches(axes: Axes, result: OptimisationResult) -> None:
         return  # elsewhere in the other variables
     places = [space.names.index(name) for name in drawn.names]
     for number, search in enumerate(result.optima[0].searches[:6]):
-        way = np.array([result.values_at(visit)[places] for visit in result.visits if visit.search == search])
+        way = np.array([result.values_at(candidate)[places] for candidate in result.candidates if candidate.search == search])
         style: Any = {"marker": MARKS[0], "markersize": 2.5, "linewidth": 0.7, "color": GREY}
         axes.plot(way[:, 0], way[:, 1], **style, label=None if number else "searches that end there")
 

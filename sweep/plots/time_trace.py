@@ -21,7 +21,6 @@ WIDTH, ORBIT, MOTION = 11.0, 3.3, 2.4  # inches: of a picture; height of a suppo
 MOST_VECTORS = 5000  # instants up to which lines are drawn as lines in .svg and .pdf
 CROWDED = 3000  # instants in contact from which on an orbit is drawn with thin lines
 GREY, HOLDS, SLIPS = "#8b877e", HUES[0], HUES[1]
-WALL = "#d9d5cc"
 THIN: dict[str, Any] = {"linewidth": 0.8}
 LENGTHS = ((0.5, 1.0, "m"), (5e-4, 1e3, "mm"), (0.0, 1e6, "μm"))  # least size [m], factor, unit
 COARSE = 128  # nodes of a circle

@@ -11,7 +11,6 @@ import pandas as pd
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analysis.branching.results import MOST_BONED, SPECIAL_POINTS, Branches, observables, read
-from tribosweep.sweep.analysis.calibration.parameters import Free
 from tribosweep.sweep.analysis.fixed_values import unit_of, value_in_words
 from tribosweep.sweep.analysis.supports import in_words
 from tribosweep.sweep.execution.directory import STUDY
@@ -23,7 +22,8 @@ from tribosweep.sweep.io.version import VERSION
 from tribosweep.sweep.report.columns import MOST_FINE
 from tribosweep.sweep.report.content import Content
 from tribosweep.sweep.report.labels import html_label
-from tribosweep.sweep.report.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.sweep.results.packing import COARSE, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.sweep.study.free import Free
 
 MULTIPLIER = Quantity("multiplier", "1", "modulus of the largest Floquet multiplier")
 KINDS = ("", *SPECIAL_POINTS)

@@ -13,7 +13,7 @@ from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric
 from tribosweep.sweep.analysis.run_state import POINT
 from tribosweep.sweep.analysis.supports import in_words, support_in
 from tribosweep.sweep.design.axis import SCHEME
-from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
+from tribosweep.sweep.results.packing import COARSE, DIGITS, FINE, pack_codes, pack_floats, pack_integers
 
 MOST_FINE = 100_000  # with more rows than this, numbers have fewer than 7 digits
 ROOM = 13_000_000  # bytes of packed columns; with plotly.js (4.8 MB) and traces a file stays under 20 MB

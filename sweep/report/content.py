@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -46,12 +46,10 @@ from tribosweep.sweep.report.columns import MOST_FINE, pack_columns
 from tribosweep.sweep.report.groups import groups_of, joined
 from tribosweep.sweep.report.labels import axis_of, colors_of, ordinal, provenance_of
 from tribosweep.sweep.report.means import means_over
-from tribosweep.sweep.report.packing import COARSE, DIGITS, FINE, pack_floats
-from tribosweep.sweep.report.sensitivity import indices_of
-from tribosweep.sweep.report.signals import signals_of
 from tribosweep.sweep.report.summary import sentences
 from tribosweep.sweep.report.traces import trace_rows
-from tribosweep.sweep.results.section import Files, Section, files_of
+from tribosweep.sweep.results.packing import COARSE, DIGITS, FINE, pack_floats
+from tribosweep.sweep.results.section import Files, Section, Shown, files_of
 from tribosweep.sweep.study.capabilities import BOUNDARY
 
 LINE_NODES = 600
@@ -131,10 +129,8 @@ def read_content(
     found, note = trace_rows(rows, [int(order[each]) for each in picked], place) if picked else ([], "")
     where = {int(order[each]): each for each in picked}
     columns, described, left_out = pack_columns(rows, found_areas, order, shade, more)
-    indices, lacking = indices_of(path, rows.state, shade)
-    parts, shown_parts, lacking_parts = sections_of(path, rows.state)
+    parts, shown_parts, lacking_parts = sections_of(Shown(path, rows, shade, over, at))
     groups, no_groups = groups_of(whole, over, drawn, shade, whole_areas)
-    signals, fewer_signals = signals_of(path, rows, over, at)
     said = [line for part in parts.values() for line in part.summary]
     curves = curves_of(path) if rows.state["design"] == BOUNDARY and rows.state["state"] == "complete" else None
     notes = [
@@ -142,10 +138,8 @@ def read_content(
         for each in (
             thinned,
             stacked_in([rows.along(axis) for axis in rows.axes], rows.loose),
-            lacking,
             *lacking_parts,
             no_groups,
-            fewer_signals,
         )
         if each
     ]
@@ -199,11 +193,9 @@ def read_content(
         ],
         "support": support_facts(rows.model, place),
         "wall": "peak_force" in by_name(rows.model.observables),
-        "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, indices, over), *said]],
-        "sensitivity": indices.facts if indices else None,
+        "summary": [list(each) for each in [*sentences(rows, found_areas, shade, curves, over), *said]],
         "sections": {name: part.facts for name, part in parts.items()},
         "groups": groups,
-        "signals": signals,
         "curves": table_of(curves) if curves else [],
         "provenance": [list(each) for each in provenance_of(rows) if each[0] not in TECHNICAL],
         "technical": [list(each) for each in provenance_of(rows) if each[0] in TECHNICAL],
@@ -217,18 +209,20 @@ def read_content(
     return Content(state["study"], facts, columns, left_out, len(found), sections=shown_parts)
 
 
-def sections_of(path: Path, state: Mapping[str, Any]) -> tuple[dict[str, Section], tuple[Files, ...], list[str]]:
+def sections_of(whole: Shown) -> tuple[dict[str, Section], tuple[Files, ...], list[str]]:
     """The parts that analyses have of a report of a run by their names, the files that show them, and why others are not shown."""
     parts: dict[str, Section] = {}
-    shown, why_not = [], []
+    shown: list[Files] = []
+    why_not: list[str] = []
     for analysis in analyses().values():
         if not analysis.section:
             continue
         try:
-            found = import_module(f"{analysis.package}.section").section_of(path, state)
+            found = import_module(f"{analysis.package}.section").section_of(whole)
             if isinstance(found, Section):
                 shown.append(files_of(analysis.package))
                 parts[analysis.name] = found
+                why_not += found.notes
             elif found:
                 why_not.append(found)
         except Exception as error:

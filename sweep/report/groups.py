@@ -1,4 +1,4 @@
-"""Quantiles and chances over draws for a report, with their intervals, at every place of the other parameters."""
+"""Quantiles and probabilities over draws for a report, with their intervals, at every place of the other parameters."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.group_numbers import Groups, Interval, chances_of, quantiles_of
+from tribosweep.sweep.analysis.group_numbers import Groups, Interval, probabilities_of, quantiles_of
 from tribosweep.sweep.analysis.group_statistics import CONFIDENCE
 from tribosweep.sweep.analysis.isolines import contour
 from tribosweep.sweep.analysis.map_areas import Areas, unknown_in
 from tribosweep.sweep.analysis.regime_map import RegimeMap, spread_over
 from tribosweep.sweep.analysis.run_rows import RunRows, have_results
 from tribosweep.sweep.report.means import STATUS, grouped
-from tribosweep.sweep.report.packing import COARSE, pack_floats
+from tribosweep.sweep.results.packing import COARSE, pack_floats
 from tribosweep.sweep.study.capabilities import BOUNDARY
 from tribosweep.sweep.study.event import Comparison, Event, outcome_in, read_events, values_in
 
 QUANTILES = (0.05, 0.5, 0.95)
-LINES = (0.05, 0.5, 0.95)  # chances that have a line on a map
+LINES = (0.05, 0.5, 0.95)  # probabilities that have a line on a map
 MOST_PLACES = 20_000
 MOST_EVENTS = 8
 FEWEST_ROWS = 2  # at a place, for a quantile to say more than the value
@@ -29,7 +29,7 @@ FEWEST_ROWS = 2  # at a place, for a quantile to say more than the value
 def groups_of(
     rows: RunRows, over: Sequence[str], drawn: RegimeMap | None, shade: Quantity, areas: Areas
 ) -> tuple[dict[str, Any] | None, str]:
-    """Quantiles of an observable, and chances of words and of what happens or not, over draws, ready for JSON.
+    """Quantiles of an observable, and probabilities of words and of what happens or not, over draws, ready for JSON.
 
     Args:
         rows: all rows of the run or slice. over: the parameters that are drawn; without any there is nothing to show.
@@ -44,12 +44,12 @@ def groups_of(
     of, first = grouped(rows)
     groups = Groups(of, len(first), have_results(rows.table.column(STATUS)))
     if len(first) > MOST_PLACES:
-        return None, f"No quantiles and chances: there are more than {MOST_PLACES:,} places; tribosweep map draws them."
+        return None, f"No quantiles and probabilities: there are more than {MOST_PLACES:,} places; tribosweep map draws them."
     counts = groups.number(groups.good)
     if counts.max(initial=0) < FEWEST_ROWS:
         return None, ""
     quantiles = quantiles_in(rows, groups, shade)
-    chances = [chance_in(rows, groups, event, areas) for event in events_of(rows, areas)]
+    chances = [probability_in(rows, groups, event, areas) for event in events_of(rows, areas)]
     sought = level_of(rows.document)
     places = [rows.along(axis)[first] for axis in rows.axes]
     order = np.argsort(places[0], kind="stable") if drawn is None else np.arange(len(first))
@@ -75,14 +75,14 @@ def quantiles_in(rows: RunRows, groups: Groups, shade: Quantity) -> list[tuple[s
 
 
 def level_of(document: Mapping[str, Any]) -> tuple[float, ...]:
-    """The chance whose line a boundary study traces; none of another study."""
+    """The probability whose line a boundary study traces; none of another study."""
     sweep = document.get("sweep", {})
     sought = isinstance(sweep, Mapping) and sweep.get("design") == BOUNDARY and "event" in sweep
     return (float(sweep["chance"]),) if sought else ()
 
 
 def events_of(rows: RunRows, areas: Areas) -> list[Event]:
-    """The events whose chance is shown: that of a boundary study alone; else the words that occur, and numbers that are 0 or 1."""
+    """The events whose probability is shown: that of a boundary study alone; else the words that occur, and numbers that are 0 or 1."""
     sweep = rows.document.get("sweep", {})
     if level_of(rows.document):
         return list(read_events("sweep.event", [str(sweep["event"])], rows.model))
@@ -100,12 +100,12 @@ def events_of(rows: RunRows, areas: Areas) -> list[Event]:
     return found[:MOST_EVENTS]
 
 
-def chance_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
-    """The chance of an event at each place, with its name."""
+def probability_in(rows: RunRows, groups: Groups, event: Event, areas: Areas) -> tuple[str, Interval]:
+    """The probability of an event at each place, with its name."""
     if isinstance(event, Comparison) and event.observable == areas.name and isinstance(event.value, str):
-        return str(event), chances_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE, unknown_in(areas))
+        return str(event), probabilities_of(areas.codes == areas.words.index(event.value), groups, CONFIDENCE, unknown_in(areas))
     happened, unknown = outcome_in(event, rows.model, values_in(event, rows.model, rows.table))
-    return str(event), chances_of(happened, groups, CONFIDENCE, unknown)
+    return str(event), probabilities_of(happened, groups, CONFIDENCE, unknown)
 
 
 def packed(name: str, found: Interval, order: np.ndarray, drawn: RegimeMap | None, levels: Sequence[float]) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,9 +11,10 @@ from tribosweep.sweep.io.atomic import write_text
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.text import visible
 from tribosweep.sweep.report.content import Content
+from tribosweep.sweep.results.html import as_json, filled, policy, web_file, with_line_feeds
 
 PAGES = {
-    "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "analyses.js", "run.js")),
+    "run": ("run.html", ("shared.js", "data.js", "picture.js", "charts.js", "statistics.js", "run.js")),
     "branches": ("branches.html", ("shared.js", "data.js", "charts.js", "branches.js")),
 }  # kind of content -> what stands in the frame, scripts
 PLACE = "  <!-- sections of analyses -->\n"
@@ -63,34 +61,18 @@ def render(content: Content) -> str:
         "title": html.escape(visible(content.title)),
         "style": read("page.css"),
         "plotly": plotly,
-        "content": as_json(content.facts),
+        "content": as_json(shown(content.facts)),
         "columns": "\n".join(
             f'<script type="text/plain" data-column="{html.escape(name)}">{text}</script>' for name, text in content.columns.items()
         ),
         "script": script,
     }
-    # the template is cut at its places before they are filled, so that "{{" in a filled-in part is not taken for a place
-    pieces = []
-    for piece in read("frame.html").split("{{"):
-        name, closed, rest = piece.partition("}}")
-        pieces += [places[name], rest] if closed else [piece]
-    return "".join(pieces)
-
-
-def policy(*scripts: str) -> str:
-    """The Content-Security-Policy of the page: it runs its own `scripts` and no other, asks for nothing, and sends nothing."""
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts)
-    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    return filled(read("frame.html"), places)
 
 
 def read(name: str) -> str:
-    """Read a file of the page, with the ends of lines that a browser makes of any."""
-    return with_line_feeds((files("tribosweep.sweep.report") / "web" / name).read_text(encoding="utf-8"))
-
-
-def with_line_feeds(text: str) -> str:
-    """The text as a browser reads it, so that the hash of a script is the same."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    """Read a file of the page."""
+    return web_file("tribosweep.sweep.report", name)
 
 
 def shown(value: Any) -> Any:
@@ -100,11 +82,6 @@ def shown(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: shown(each) for name, each in value.items()}
     return [shown(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def as_json(facts: object) -> str:
-    """JSON that is safe in a script element."""
-    return json.dumps(shown(facts), ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).replace("<", "\\u003c")
 
 
 def plotly_script() -> str:

@@ -16,19 +16,16 @@ from tribosweep.sweep.analysis.regime_map import rounding_of
 from tribosweep.sweep.analysis.run_rows import RunRows, as_text, is_numeric
 from tribosweep.sweep.design.designs import DESIGNS
 from tribosweep.sweep.io.text import counted
-from tribosweep.sweep.report.sensitivity import Indices
 
 MOST_WORDS = 8  # different words of a parameter that are listed
 
 
-def sentences(
-    rows: RunRows, areas: Areas, shade: Quantity, curves: BoundarySummary | None, indices: Indices | None, over: Sequence[str]
-) -> list[tuple[str, str]]:
+def sentences(rows: RunRows, areas: Areas, shade: Quantity, curves: BoundarySummary | None, over: Sequence[str]) -> list[tuple[str, str]]:
     """(heading, sentence) pairs that a reader needs before any picture.
 
     Args:
         rows: the points of the report. areas: their areas. shade: the main observable.
-        curves: of a boundary study. indices: of a sampled design. over: the parameter over which means are taken, if any.
+        curves: of a boundary study. over: the parameter over which means are taken, if any.
     """
     found = [("Varied", varied(rows, over))]
     if fixed := fixed_in_words(rows.model, {**rows.fixed, **rows.held}):
@@ -39,8 +36,6 @@ def sentences(
         found.append(("Found", shares(areas)))
     if curves is None and (said := extremes(rows, shade, over)):
         found.append((shade.name.replace("_", " ").capitalize(), said))
-    if indices is not None:
-        found.append(("Sensitivity", indices.sentence))
     return [*found, ("Failures", failures(rows.state))]
 
 

@@ -6,23 +6,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 from tribosweep.sweep.results.result import Result
 
+if TYPE_CHECKING:
+    from tribosweep.sweep.study.config import Config
+
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
-RESERVED = ("directory", "out", "as_json", "name", "self")  # arguments of every command and method
+RESERVED = ("directory", "settings", "out", "as_json", "name", "self")  # arguments of every command and method
 Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
 
 
 class Request(BaseModel):
-    """What is asked of an analysis. Keywords in Python and options of the command are its fields, whose descriptions tell what they are."""
+    """What is asked of an analysis. Keywords in Python and options of the command are its fields, whose descriptions tell what they are.
+
+    A field `title` names an option that is not that of the field. A field "picture" is which picture is drawn: it needs `--out`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -37,13 +43,16 @@ def _texts(value: Any) -> Any:
 
 
 def _several(value: Any) -> Any:
-    """A tuple of one text or of several, in anything that can be gone through."""
+    """A tuple of one text or number or of several, in anything that can be gone through."""
     several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    return (value,) if isinstance(value, str) else tuple(map(_of_python, value)) if several else value
+    return (value,) if isinstance(value, str | float | int) else tuple(map(_of_python, value)) if several else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Held = Annotated[tuple[str, ...], BeforeValidator(_texts)]  # from Python a mapping, parameter -> value
+Share = Annotated[float, Field(gt=0.0, lt=1.0)]
+Shares = Annotated[tuple[Share, ...], BeforeValidator(_several)]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_several)]
 R = TypeVar("R", bound=Request)
 
 
@@ -60,8 +69,11 @@ class Analysis(Generic[R]):
             defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
-        section: whether it has a part of a report: `section_of(directory, state)` of its module `section` gives, of the directory of a run
-            and its state (`run_state.state_of`), a `Section`, or why there is none ("" where nobody asked for one).
+        check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
+            the request alone, before anything is computed.
+        out_alone: whether `--out` takes the place of the printed tables. file: picture in the directory of the run, by default of `--out`.
+        section: whether it has a part of a report: `section_of(shown)` of its module `section` gives, of what a report shows (`Shown`), a
+            `Section`, or why there is none ("" where nobody asked for one).
     """
 
     name: str
@@ -74,6 +86,9 @@ class Analysis(Generic[R]):
     python: Sequence[str] = ()
     things: str = ""
     method: str = ""
+    check: Callable[[Config, R], None] | None = None
+    out_alone: bool = False
+    file: str = ""
     section: bool = False
 
     @property
@@ -145,9 +160,10 @@ def _worded(item: Any, of: FieldInfo, python: bool) -> str:
 
 
 def bounds_of(of: FieldInfo) -> str:
-    """The bounds of a number in words: "from 1e-9 to 0.1", "> 0 and < 1"."""
+    """The bounds of a number, or of several, in words: "from 1e-9 to 0.1", "> 0 and < 1"."""
     signs = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
-    ends = {name: end for each in of.metadata for name in signs if (end := getattr(each, name, None)) is not None}
+    inner = [each for entry in get_args(of.annotation) for field in getattr(entry, "__metadata__", ()) for each in field.metadata]
+    ends = {name: end for each in [*of.metadata, *inner] for name in signs if (end := getattr(each, name, None)) is not None}
     if "ge" in ends and "le" in ends:
         return f"from {_plain(ends['ge'])} to {_plain(ends['le'])}"
     return " and ".join(f"{sign} {_plain(ends[name])}" for name, sign in signs.items() if name in ends)
@@ -172,9 +188,9 @@ def words_of(annotation: Any) -> tuple[str, ...]:
 
 
 def option(name: str, of: FieldInfo) -> str:
-    """The option of a field: of one that takes several texts the singular, since it is given once for each."""
+    """The option of a field: of one that takes several values the singular, since it is given once for each."""
     several = get_origin(without_none(of.annotation)) is tuple
-    return f"--{(name.removesuffix('s') if several else name).replace('_', '-')}"
+    return f"--{(of.title or (name.removesuffix('s') if several else name)).replace('_', '-')}"
 
 
 def fault_of(analysis: Analysis[Any]) -> str:
@@ -183,8 +199,8 @@ def fault_of(analysis: Analysis[Any]) -> str:
         kind = without_none(of.annotation)
         if name in RESERVED:
             return f"asks for {name}, which every command has"
-        if not (kind in (str, int, float, bool) or kind == tuple[str, ...] or words_of(kind)):
-            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names or Held"
+        if kind not in (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Share, ...]) and not words_of(kind):
+            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names, Numbers, Shares or Held"
         if not of.description:
             return f"asks for {name}, which has no description"
     return ""

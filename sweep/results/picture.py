@@ -56,7 +56,7 @@ class Picture:
     def save(self, out: str | os.PathLike[str]) -> Path:
         """Write the picture into a .png, .svg or .pdf file, and return its path; ConfigError for another suffix."""
         path = Path(out)
-        check_suffix(path)
+        is_picture(path)
         write_whole(path, to_bytes(self.figure, path.suffix.lower().removeprefix(".")))
         return path
 
@@ -79,16 +79,11 @@ def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], N
         ConfigError: matplotlib is missing, or the suffix is unknown.
         OSError: `out` cannot be written.
     """
-    if out is not None:
-        check_suffix(out)
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
-        raise ConfigError(f"tribosweep {command}", [Problem("", message)]) from None
+    if not is_picture(out):
+        require_matplotlib(f"tribosweep {command}")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=MISSING_GLYPH)
         figure = Figure(figsize=size, layout="constrained")
@@ -99,10 +94,29 @@ def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], N
     return picture
 
 
-def check_suffix(out: Path) -> None:
-    """Raise ConfigError if no picture is written into files of this suffix."""
+def is_picture(out: Path | None, tables: Sequence[str] = ()) -> bool:
+    """Whether a file that may be asked for is a picture, and no table, whose endings are `tables`. To be asked before the work.
+
+    Raises:
+        ConfigError: it is neither, or it is a picture and matplotlib is missing.
+    """
+    if out is None or out.suffix.lower() in tables:
+        return False
     if out.suffix.lower() not in SUFFIXES:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join(SUFFIXES)}")])
+        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*tables, *SUFFIXES))}")])
+    require_matplotlib("--out")
+    return True
+
+
+def require_matplotlib(source: str) -> None:
+    """Raise ConfigError of this source if matplotlib is not installed."""
+    try:
+        from matplotlib import rc_context  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        message = "a picture needs matplotlib, which is not installed: pip install 'tribosweep[plot]'"
+        raise ConfigError(source, [Problem("", message)]) from None
 
 
 def to_bytes(figure: Figure, form: str) -> bytes:

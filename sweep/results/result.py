@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tribosweep.sweep.analysis import event_log
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.results.printed import PrintedTable
 
@@ -28,7 +29,11 @@ class Result:
     """
 
     __slots__ = ()
-    folder: ClassVar[str]  # of a run's directory, where its tables are written; empty: they are not
+    folder: ClassVar[str] = ""  # of a run's directory, where its tables are written; empty: they are not
+    shown: ClassVar[int] = 1  # how many of its tables, the first ones, a notebook shows
+    longest: ClassVar[int | None] = None  # how many rows of each; None: all
+    optional: ClassVar[bool] = False  # whether tables without rows are left out of both
+    pictures: ClassVar[Sequence[str]] = ()  # their names if there are several; the request says which one is drawn unless `plot` is told
 
     if TYPE_CHECKING:
 
@@ -43,8 +48,9 @@ class Result:
     def _repr_html_(self) -> str:
         from tribosweep.sweep.results.html import said
 
-        parts = [f"<div>{said(repr(self)[1:-1])}</div>", self.to_pandas().to_html(index=False)]
-        return "\n".join([*parts, *(f"<div>{said(note)}</div>" for note in self.notes)])
+        shown = [name for name, table in self.tables().items() if table.num_rows or not self.optional][: self.shown]
+        tables = [self.to_pandas(name).to_html(index=False, max_rows=self.longest) for name in shown]
+        return "\n".join([f"<div>{said(repr(self)[1:-1])}</div>", *tables, *(f"<div>{said(note)}</div>" for note in self.notes)])
 
     def line(self) -> str:
         """The answer in one line, which goes on after "of"."""
@@ -54,26 +60,41 @@ class Result:
         """Its tables by name, the main one first; the fields' metadata hold units and descriptions."""
         raise NotImplementedError
 
-    def facts(self) -> dict[str, Any]:
-        """What `--json` prints of it, besides the directory, the notes and the files."""
-        raise NotImplementedError
+    def facts(self) -> dict[str, Any] | pd.DataFrame:
+        """What `--json` prints of it, besides the directory, the notes and the files; of a data frame nothing besides."""
+        return {name: table.to_pylist() for name, table in self.tables().items()}
 
     def printed(self) -> Iterator[PrintedTable | str]:
         """What the command prints: tables and lines."""
         raise NotImplementedError
 
-    def plot(self, out: str | os.PathLike[str] | None = None) -> Picture:
+    def plot(self, out: str | os.PathLike[str] | None = None, *, picture: str | None = None) -> Picture:
         """Draw it; needs `tribosweep[plot]`. The module `figure` beside that of its class draws it.
 
         Args:
             out: file to write too, .png, .svg or .pdf.
+            picture: one of `pictures`, where there are several.
 
         Raises:
-            ConfigError: matplotlib is missing, the suffix is another one, or there is nothing to draw. OSError: the file cannot be written.
+            ConfigError: matplotlib is missing, the suffix is another one, or there is nothing to draw, or no such picture. OSError: the
+                file cannot be written.
         """
+        if picture is not None and picture not in self.pictures:
+            raise ConfigError("plot", [Problem("picture", f"{picture!r} is none; {advise(picture, self.pictures)}")])
         figure = import_module(f"{type(self).__module__.rpartition('.')[0]}.figure")
-        picture: Picture = figure.draw(self, None if out is None else Path(out))
-        return picture
+        drawn: Picture = figure.draw(self, None if out is None else Path(out), *([picture] if self.pictures else []))
+        return drawn
+
+    def hints(self, _drawn: bool) -> Sequence[str]:
+        """What is said on stderr besides the notes of the picture, if it is drawn, or of what is printed."""
+        return ()
+
+    def save(self, out: Path) -> None:
+        """Write the main table, .csv or .parquet, or the picture, .png, .svg or .pdf; errors as of `plot`."""
+        if out.suffix in event_log.FORMATS:
+            event_log.write(self.to_pandas(), out)
+        else:
+            self.plot(out)
 
     @property
     def has_failures(self) -> bool:
@@ -116,9 +137,11 @@ class Result:
             return []
         inner = Path(directory) / self.folder
         make_inner_folder(inner)
-        files = {inner / f"{name}.parquet": sealed_parquet.to_bytes(table) for name, table in self.tables().items()}
-        write_together(files)
-        return [*files]
+        files = {inner / f"{name}.parquet": table for name, table in self.tables().items()}
+        left_out = [file for file, table in files.items() if self.optional and not table.num_rows]
+        written = {file: sealed_parquet.to_bytes(table) for file, table in files.items() if file not in left_out}
+        write_together(written, left_out)
+        return [*written]
 
 
 def metadata_of(state: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, str]:

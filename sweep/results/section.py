@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tribosweep.kernels.models.quantity import Quantity
+from tribosweep.sweep.analysis.run_rows import RunRows
 from tribosweep.sweep.execution.stored import Stored, load_json
 
 if TYPE_CHECKING:
@@ -18,16 +20,38 @@ MOST_ROWS = 100_000  # of a table on a page
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What a report shows of a run.
+
+    Attributes:
+        directory: of the run. rows: a row for each place of its map. shade: the observable that is shaded first.
+        over: parameters over which means are taken. at: "name=value" texts that hold parameters.
+    """
+
+    directory: Path
+    rows: RunRows
+    shade: Quantity
+    over: Sequence[str] = ()
+    at: Sequence[str] = ()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """State of the run (`run_state.state_of`)."""
+        return self.rows.state
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of a report. The package of its analysis has `section.html`, what stands on the page, and `section.js`, which fills it.
 
     Attributes:
         facts: for the script, ready for JSON.
-        summary: (heading, sentence) for the summary of the report.
+        summary: (heading, sentence) for the summary of the report. notes: sentences below it.
     """
 
     facts: dict[str, Any]
     summary: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
 
 
 def files_of(package: str) -> Files:

@@ -14,6 +14,7 @@ from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 from tribosweep.sweep.io.values import number_like, read_number
 from tribosweep.sweep.study.draws import read_draws
 from tribosweep.sweep.study.event import Event, named_in, read_events
+from tribosweep.sweep.study.grammar import unsaid
 from tribosweep.sweep.study.schema import OBSERVABLES, Sweep
 
 KEYS = (
@@ -29,35 +30,37 @@ KEYS = (
     "seed",
     "correlations",
 )  # keys of [sweep] for this design
-WIDTHS, HALVINGS = (1e-14, 0.1), (0, 20)  # least and largest value
+HALVINGS = (0, 20)  # least and largest value
 MOST_NODES = 2**24  # of the smallest cells along an axis, so that neighbours differ by much more than rounding
 MOST_POINTS = 131_072  # of the coarse grid
 MOST_ROWS = 20_000_000  # of the coarse grid, with all draws
 DEFAULT_WIDTH, DEFAULT_HALVINGS = 1e-6, 5
-CHANCE_WIDTH, CHANCE_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a chance, which has a larger sampling error
-OF_CHANCES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
+PROBABILITY_WIDTH, PROBABILITY_HALVINGS, CONFIDENCE = 1e-3, 3, 0.95  # of a probability, which has a larger sampling error
+OF_PROBABILITIES = ("chance", "confidence", "count", "seed", "correlations")  # keys that belong to an event
 FORM = '{ from = 1.0, to = 10.0, count = 17, spacing = "linear" }'
 
 
-def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]) -> Boundary | None:
+def read_boundary(
+    sweep: Sweep, where: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
+) -> Boundary | None:
     """Parse [sweep] of a boundary study; None if its axes are invalid.
 
     Args:
-        sweep: the section.
+        sweep: the section. where: its key.
         axes: the valid axes of the section. random: names of those that are drawn.
         model: the simulated model.
         problems: list to which problems are added.
     """
     if sweep.event is not None:
-        return read_chance(sweep, sweep.event, axes, random, model, problems)
+        return read_chance(sweep, where, sweep.event, axes, random, model, problems)
     problems += [
-        Problem(f"sweep.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
-        for key in OF_CHANCES
+        Problem(f"{where}.{key}", 'belongs to a boundary with an event, such as event = "buckled"')
+        for key in OF_PROBABILITIES
         if getattr(sweep, key) is not None
     ]
     observable = sweep.observable if sweep.observable is not None else default_observable(model)
     level = check_level(observable, sweep.level, model, problems)
-    width = DEFAULT_WIDTH if sweep.width is None else read_width(sweep.width, problems)
+    width = DEFAULT_WIDTH if sweep.width is None else sweep.width
     halvings = read_halvings(sweep, DEFAULT_HALVINGS, problems)
     pair = check_axes(sweep, axes, list(sweep.axes or {}), model, halvings, problems)
     if pair is None:
@@ -66,35 +69,38 @@ def read_boundary(sweep: Sweep, axes: tuple[Axis, ...], random: set[str], model:
 
 
 def read_chance(
-    sweep: Sweep, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
+    sweep: Sweep, where: str, text: str, axes: tuple[Axis, ...], random: set[str], model: Model, problems: list[Problem]
 ) -> Boundary | None:
-    """Parse [sweep] of a boundary on which the chance of an event has a value; see `read_boundary`."""
+    """Parse [sweep] of a boundary on which the probability of an event has a value; see `read_boundary`."""
     before = len(problems)
     event = read_event(text, model, problems)
     problems += [
-        Problem(f"sweep.{key}", "an event names its observable and its limit: leave this out, or the event")
+        Problem(f"{where}.{key}", "an event names its observable and its limit: leave this out, or the event")
         for key in ("observable", "level")
         if getattr(sweep, key) is not None
     ]
-    chance = read_part(sweep.chance, "sweep.chance", "chance of the event on the boundary", problems)
-    confidence = CONFIDENCE if sweep.confidence is None else read_part(sweep.confidence, "sweep.confidence", "of the band", problems)
-    width = CHANCE_WIDTH if sweep.width is None else read_width(sweep.width, problems)
-    halvings = read_halvings(sweep, CHANCE_HALVINGS, problems)
+    if sweep.chance is None and unsaid(f"{where}.chance", problems):
+        problems.append(Problem(f"{where}.chance", "missing: probability of the event on the boundary, a number > 0 and < 1 such as 0.05"))
+    confidence = CONFIDENCE if sweep.confidence is None else sweep.confidence
+    width = PROBABILITY_WIDTH if sweep.width is None else sweep.width
+    halvings = read_halvings(sweep, PROBABILITY_HALVINGS, problems)
     names = [name for name, raw in (sweep.axes or {}).items() if isinstance(raw, dict) and name not in random and "count" in raw]
     plane = tuple(axis for axis in axes if axis.name in names)
     pair = check_axes(sweep, plane, names, model, halvings, problems)
     rest = [name for name in sweep.axes or {} if name not in names]
     if not rest:
-        message = 'the chance needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
-        problems.append(Problem("sweep.axes", message))
-    over = read_draws(sweep, "sweep", tuple(axis for axis in axes if axis.name in rest), random, problems)
-    if pair is None or over is None or event is None or chance is None or len(problems) > before:
+        message = (
+            'the probability needs further axes over which it is taken: distributions, draw = { from = 0, to = 99, spacing = "integer" }'
+        )
+        problems.append(Problem(f"{where}.axes", message))
+    over = read_draws(sweep, where, tuple(axis for axis in axes if axis.name in rest), random, problems)
+    if pair is None or over is None or event is None or sweep.chance is None or len(problems) > before:
         return None
     points = over.count * pair[0].count * pair[1].count
     if points > MOST_ROWS:
-        problems.append(Problem("sweep.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
+        problems.append(Problem(f"{where}.count", f"{points:,} points of the coarse grid with all draws: must be <= {MOST_ROWS:,}"))
     seeds = read_seeds(sweep.seeds, pair, model, problems)
-    return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), chance, confidence, over)
+    return Boundary(pair, named_in(event)[0], None, width, halvings, seeds, text.strip(), sweep.chance, confidence, over)
 
 
 def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None:
@@ -104,17 +110,6 @@ def read_event(text: str, model: Model, problems: list[Problem]) -> Event | None
     except ConfigError as error:
         problems += [Problem("sweep.event", problem.message) for problem in error.problems]
         return None
-
-
-def read_part(value: Any, path: str, meaning: str, problems: list[Problem]) -> float | None:
-    """A number between 0 and 1; None and a problem if it is none."""
-    if value is None:
-        problems.append(Problem(path, f"missing: {meaning}, a number > 0 and < 1 such as 0.05"))
-    elif not number_like(value) or not 0.0 < value < 1.0:
-        problems.append(Problem(path, f"{shorten(value)} is out of bounds: must be > 0 and < 1 ({meaning})"))
-    else:
-        return float(value)
-    return None
 
 
 def read_halvings(sweep: Sweep, default: int, problems: list[Problem]) -> int:
@@ -157,19 +152,6 @@ def check_level(observable: str, level: Any, model: Model, problems: list[Proble
 def in_unit(quantity: Quantity) -> str:
     """The unit of a number, for a sentence."""
     return f" in {quantity.unit}" if quantity.unit not in ("", "1") else ""
-
-
-def read_width(value: Any, problems: list[Problem]) -> float:
-    """The final width of the brackets; the default and a problem if it is invalid."""
-    least, most = WIDTHS
-    meaning = "(width of the bracket of a boundary, relative to the parameter; smaller widths are lost in rounding)"
-    if not number_like(value):
-        problems.append(Problem("sweep.width", f"must be a number, not {shorten(value)} {meaning}"))
-    elif not least <= value <= most:
-        problems.append(Problem("sweep.width", f"{shorten(value)} is out of bounds: must be >= {least:g} and <= {most:g} {meaning}"))
-    else:
-        return float(value)
-    return DEFAULT_WIDTH
 
 
 def check_axes(

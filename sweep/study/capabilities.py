@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models import limits as kernels_limits
@@ -156,6 +157,13 @@ def problems_of(use: str, model: Model, schemes: Sequence[str], paths: Mapping[s
             remedy = f": {about.remedy}" if about.remedy and not of_model else ""
             problems.append(Problem(key, f"{short}{each.reason}{each.detail}{other}{remedy}"))
     return list(dict.fromkeys(problems))
+
+
+def check_derivatives(study: Mapping[str, Any], model: Model, problems: list[Problem], use: str) -> None:
+    """Add the problems of a study that has no derivatives which the `use` can follow."""
+    head = study.get("study", {})
+    scheme = [head["scheme"]] if isinstance(head.get("scheme"), str) else []
+    problems += problems_of(use, model, scheme, {}, [SINGLE] if head.get("precision", DOUBLE) == SINGLE else [])
 
 
 def key_in(path: str) -> str:

@@ -152,7 +152,9 @@ def read_part(sweep: Sweep, where: str, model: Model, scheme: str, folder: Path,
         return read_convergence(sweep, counted, model, scheme, problems), ""
     if sweep.design in (BOUNDARY, draws.DRAWS):
         sought = sweep.design == BOUNDARY
-        found = read_boundary(sweep, axes, drawn, model, problems) if sought else draws.read_draws(sweep, where, axes, drawn, problems)
+        found = (
+            read_boundary(sweep, where, axes, drawn, model, problems) if sought else draws.read_draws(sweep, where, axes, drawn, problems)
+        )
         return found or Grid(()), ""
     lengths = {axis.name: axis.count for axis in counted}
     if sweep.design == "zip" and len(set(lengths.values())) > 1:

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from pydantic import ValidationError
 
 from tribosweep.kernels.models import MODELS, Model
 from tribosweep.kernels.models.naming import SURE, SYNONYMS, nearest_spelling
 from tribosweep.sweep.design.axis import DRAW, RECORD
-from tribosweep.sweep.io.errors import Problem, advise, first_of, shorten
+from tribosweep.sweep.io.errors import LISTED, Problem, advise
+from tribosweep.sweep.study.grammar import Table, nulls, read_table
 from tribosweep.sweep.study.load_tables import file_keys
 from tribosweep.sweep.study.schema import (
     EXCITATION,
     OUTPUT,
     PARAMETERS,
     PARTS,
-    STRUCTURE,
-    TABLE,
     TIME_KEYS,
     Document,
     Range,
     Study,
     Sweep,
-    TableSchema,
     Time,
 )  # fmt: skip
+from tribosweep.sweep.study.schema_structure import TABLE
+from tribosweep.sweep.study.value_types import TableSchema
 
 NEEDED = {
     RECORD: 'a record needs [excitation], with records = "quake.csv", say',
     DRAW: "a draw needs [excitation.random], with a spectrum, a duration and an interval",
 }  # parameter -> message if the study lacks what the parameter needs
-TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
-TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
-TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
 DEFAULT_MODEL = str(Study.model_fields["model"].default)
 MOST_DESIGNS = 10_000  # each takes about a tenth of a millisecond to read
 TOPICS = {section: section for section in ("study", "time", "sweep", "output", "excitation")}
@@ -57,32 +53,27 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
     if not single and (count := len(raw["sweep"])) > MOST_DESIGNS:
         problems.append(Problem("sweep", f"{count:,} designs: at most {MOST_DESIGNS:,} are read"))
         raw = {**raw, "sweep": raw["sweep"][:1]}
-    listed = {**raw, "sweep": [raw["sweep"]]} if single and isinstance(raw.get("sweep"), dict) else raw
-    try:
-        return Document.model_validate(listed)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-
-    def problem(item: Mapping[str, Any]) -> Problem:
-        location = [part for part in item["loc"] if part != "[key]"]
-        words = [str(part) for part in location if not isinstance(part, int)]
-        return Problem(dotted(location, single), describe(item, words, model_of(raw)))
-
-    kinds: dict[Any, list[Any]] = {}
-    for item in found:
-        kinds.setdefault((item["loc"][:-1], item["type"]), []).append(item)
-    for (location, _), items in kinds.items():
-        problems += first_of(items, problem, dotted([part for part in location if part != "[key]"], single), "keys")
-    remaining = {key: value for key, value in listed.items() if key in Document.model_fields}
-    for item in found:
-        prune(remaining, [part for part in item["loc"] if part != "[key]"])
-    return Document.model_validate(remaining)
+    model = model_of(raw)
+    return read_table(Document, raw, "", problems, lambda location, known: unknown(location, known, model))
 
 
-def dotted(location: list[int | str], single: bool) -> str:
-    """The path of a key in messages; for a `single` [sweep], without its number."""
-    words = [(f"[{part}]" if not single else "") if isinstance(part, int) else f".{part}" for part in location]
-    return "".join(words).removeprefix(".")
+def read_section(shape: type[Table], name: str, raw: Mapping[str, Any], missing: str, problems: list[Problem]) -> Table | None:
+    """Read the section of a study that another command than `run` carries out.
+
+    Args:
+        shape: keys and types of the section. name: its key. raw: the document.
+        missing: what is said where there is no section. problems: list to which problems are added.
+
+    Returns:
+        The section without its wrong entries; None, and a problem, if there is none.
+    """
+    section = raw.get(name)
+    if not isinstance(section, dict):
+        other = "; tribosweep run carries out this study" if "sweep" in raw or "parameters" in raw else ""
+        problems.append(Problem(name, f"missing: {missing}{other}"))
+        return None
+    problems += itertools.islice(nulls(section, name), LISTED * LISTED)
+    return read_table(shape, section, name, problems)
 
 
 ALIASES = {
@@ -91,6 +82,7 @@ ALIASES = {
     **dict.fromkeys(("num", "n", "number", "points", "size", "steps", "samples"), "count"),
     **dict.fromkeys(("scale", "space"), "spacing"),
 }  # what other programs call the keys of a range
+OF_SAMPLES = dict.fromkeys(("sampling", "sampler", "method"), "design")  # and that of a sample
 
 
 def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Problem]) -> Range:
@@ -100,16 +92,8 @@ def read_range(path: str, raw: dict[str, Any], counted: bool, problems: list[Pro
     problems += [Problem(f"{path}.{alias}", f"unknown key; a range calls it {key!r}") for key, alias in called.items()]
     missing = [key for key in needed if key not in raw and key not in called]
     problems += [Problem(f"{path}.{key}", f"missing: a range needs {', '.join(needed)}") for key in missing]
-    try:
-        return Range.model_validate(raw)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-    for item in found:
-        if item["loc"][0] in called.values():
-            continue
-        location = [path, *(str(part) for part in item["loc"] if part != "[key]")]
-        problems.append(Problem(".".join(location), describe(item, location)))
-    return Range.model_validate({key: value for key, value in raw.items() if key not in {item["loc"][0] for item in found}})
+    known = {key: value for key, value in raw.items() if key not in called.values()}
+    return read_table(Range, known, path, problems, lambda location, keys: unknown([path, *location], keys))
 
 
 OF_LOADS = {"a0": "amplitude", "f0": "amplitude", "load": "constant", "table_force": "table_value"}
@@ -123,55 +107,22 @@ def model_of(raw: Mapping[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
-def describe(item: Mapping[str, Any], location: list[str], model: str = "") -> str:
-    """Translate an error of pydantic for the author of the file, whose study has the `model` of that name."""
-    if item["type"] == "extra_forbidden":
-        alias = ALIASES.get(location[-1]) if location[:-1] == ["sweep"] else None
-        known, topic = keys_of(location[:-1]), TOPICS.get(location[0], "")
-        if alias in known:
-            return f"unknown key; [sweep] calls it {alias!r}"
-        if len(location) == 3 and location[0] in PARTS:
-            if (meant := OF_LOADS.get(location[-1])) in known:
-                return f"unknown key; [{location[0]}.{location[1]}] calls it {meant!r}"
-            if nearest_spelling(location[-1], known, SURE):  # of this part rather than of another section
-                return f"unknown key; {advise(location[-1], known, topic)}"
-        home = home_of(location[-1], ".".join(location[:-1]), model)
-        return home or f"unknown key; {advise(location[-1], known, topic)}{of_models(location[-1])}"
-    expected = TYPES.get(item["type"])
-    return f"must be {expected}, not {shorten(item['input'])}" if expected else str(item["msg"])
+def unknown(location: Sequence[str], known: Mapping[str, str], model: str = "") -> str:
+    """What is said of an unknown key to the author of the file, whose study has the `model` of that name.
 
-
-def keys_of(location: list[str]) -> dict[str, str]:
-    """The keys that the section at `location` may have, with their descriptions."""
-    sections: dict[str, type[TableSchema]] = {
-        "": Document,
-        "study": Study,
-        "time": Time,
-        "sweep": Sweep,
-        **OUTPUT,
-        **STRUCTURE,
-        **EXCITATION,
-    }
-    if len(location) == 2 and location[0] in PARTS:
-        section: type[TableSchema] = PARTS[location[0]]
-    else:
-        section = sections.get(".".join(location), Range)
-    return {field.alias or name: field.description or "" for name, field in section.model_fields.items()}
-
-
-def prune(tables: dict[str, Any], location: list[Any]) -> None:
-    """Remove the deepest existing entry on the path `location` from nested tables; the tables on the path are copied."""
-    parent: Any = tables
-    for depth, key in enumerate(location):
-        if isinstance(parent, dict) and key not in parent:
-            return
-        if depth == len(location) - 1 or not isinstance(parent[key], dict | list):
-            if isinstance(parent, list):
-                parent[key] = {}  # keeps the numbers of later entries
-            else:
-                del parent[key]
-            return
-        parent[key] = parent = parent[key].copy()
+    Args:
+        location: the key, behind those of its tables. known: the keys that its table has, with their descriptions.
+    """
+    *tables, key = location
+    alias, topic = OF_SAMPLES.get(key, ALIASES.get(key)) if tables == ["sweep"] else None, TOPICS.get(location[0], "")
+    if alias in known:
+        return f"unknown key; [sweep] calls it {alias!r}"
+    if len(tables) == 2 and tables[0] in PARTS:
+        if (meant := OF_LOADS.get(key)) in known:
+            return f"unknown key; [{'.'.join(tables)}] calls it {meant!r}"
+        if nearest_spelling(key, known, SURE):  # of this part rather than of another section
+            return f"unknown key; {advise(key, known, topic)}"
+    return home_of(key, ".".join(tables), model) or f"unknown key; {advise(key, known, topic)}{of_models(key)}"
 
 
 def parameter_keys(table: TableSchema) -> dict[str, Any]:

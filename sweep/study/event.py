@@ -1,4 +1,4 @@
-"""Events whose chance is asked for: observables above, below or at a value, joined by `or`, `and` and `not`."""
+"""Events whose probability is asked for: observables above, below or at a value, joined by `or`, `and` and `not`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Comparison:
     """What may happen in a row: `observable` `relation` `value`, such as buckling_time > 0.5 or wall_regime = plateau.
 
     A row in which the observable has no value, because nothing happened, counts as a row in which the event did not happen. One in which
-    the value could not be computed (`Quantity.unknown`) counts as neither: chances leave it out, and their intervals hold both outcomes.
+    the value could not be computed (`Quantity.unknown`) counts as neither: probabilities leave it out, and their intervals hold both.
 
     Attributes:
         relation: one of RELATIONS. value: a number, or a word of the observable.
@@ -77,7 +77,7 @@ def named_in(event: Event) -> list[str]:
 
 
 def subject_of(event: Event) -> tuple[str, str]:
-    """Observable and measure under which tables show the chance of an event: "peak_force" and "P(> 5000)"; of a joined event all of it."""
+    """Observable and measure under which tables show the probability of an event: "peak_force" and "P(> 5000)"; of a joined one itself."""
     return (str(event), "P") if isinstance(event, Joined) else (event.observable, f"P({str(event).removeprefix(event.observable).strip()})")
 
 
@@ -112,7 +112,7 @@ def numbers_of(quantity: Quantity, column: pa.ChunkedArray) -> np.ndarray:
 
 
 def share_interval(hits: Any, count: Any, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of Clopper and Pearson of the chance of an event that happened in `hits` of `count` independent rows, (n,).
+    """Ends of the interval of Clopper and Pearson of the probability of an event that happened in `hits` of `count` independent rows, (n,).
 
     Numbers of rows may be broken: effective ones of rows that are not independent.
     """

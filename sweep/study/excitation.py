@@ -23,7 +23,7 @@ from tribosweep.sweep.io.toml import inline
 from tribosweep.sweep.study import response_spectra
 from tribosweep.sweep.study.document import NEEDED
 from tribosweep.sweep.study.random_excitation import Channels, Drawn, read_random
-from tribosweep.sweep.study.schema import Excitation as Section
+from tribosweep.sweep.study.schema_excitation import Excitation as Section
 
 ZERO = "zero"
 MOST_DRAWS = 2**31 - 1

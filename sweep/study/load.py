@@ -36,7 +36,7 @@ from tribosweep.sweep.study.document import belongs, read_document
 from tribosweep.sweep.study.event import named_in, read_events
 from tribosweep.sweep.study.excitation import Excitation
 from tribosweep.sweep.study.rules import check_fixed, check_rules
-from tribosweep.sweep.study.schema import TIME_KEYS, Document, Time
+from tribosweep.sweep.study.schema import TIME_KEYS, WINDOW, Document, Time
 from tribosweep.sweep.study.shard_size import check_shards
 from tribosweep.sweep.study.signals import check_segment, read_signals, section_document
 from tribosweep.sweep.study.subset_simulation import check_limit
@@ -155,7 +155,7 @@ def check(
         if all(part.file is None for part in document.sweep):
             unsure = {SCHEME} if any(problem.path == "study.scheme" for problem in problems) else set()
             wrong = {problem.path for problem in problems}
-            unsure |= {name for name, path in paths.items() if path in wrong}
+            unsure |= {name for name, path in paths.items() if path in wrong} | {name for name in TIME_KEYS if f"time.{name}" in wrong}
             problems += check_fixed(model, scheme, fixed, paths, swept | unsure | (paths.keys() - fixed.keys()))
         return None
     fixed = {quantity.name: fixed[quantity.name] for quantity in model.parameters if quantity.name in fixed}
@@ -250,18 +250,17 @@ def check_parameters(
 
 def check_time(time: Time, model: Model, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> None:
     """Read [time] into `fixed` and `paths`."""
-    entries = [(name, f"time.{name}", getattr(time, name)) for name in Time.model_fields if name not in ("window", BLOCKS)]
+    for name in Time.model_fields:
+        if name not in ("window", BLOCKS) and (value := getattr(time, name)) is not None:
+            paths[name], fixed[name] = f"time.{name}", value
     if isinstance(time.window, list) and len(time.window) == 2:
-        entries += [("window_start", "time.window[0]", time.window[0]), ("window_end", "time.window[1]", time.window[1])]
+        known = by_name(model.parameters)
+        for place, name in enumerate(WINDOW):
+            paths[name] = f"time.window[{place}]"
+            if (read := read_number(known[name], paths[name], time.window[place], problems)) is not None:
+                fixed[name] = read
     elif time.window is not None and time.window != STEADY:
         problems.append(Problem("time.window", f'must be two times [start, end] in s, or "{STEADY}", not {shorten(time.window)}'))
-    known = by_name(model.parameters)
-    for name, path, value in entries:
-        if value is None and not path.startswith("time.window["):
-            continue
-        paths[name] = path
-        if (read := read_number(known[name], path, value, problems)) is not None:
-            fixed[name] = read
 
 
 def check_axes(read: ParsedSweep, fixed: dict[str, Value], paths: dict[str, str], problems: list[Problem]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from tribosweep.sweep.io.errors import Problem, shorten
-from tribosweep.sweep.study.schema import OF_A_FILE, TABLE
+from tribosweep.sweep.study.schema_structure import OF_A_FILE, TABLE
 
 VALUES = ("table_force", "table_value")  # of an oscillator, and of a load of a structure
 

@@ -21,17 +21,15 @@ from tribosweep.sweep.io.errors import Problem, advise, shorten
 from tribosweep.sweep.io.foreign import UnreadableError, guarded
 from tribosweep.sweep.io.units import DENSITY, spelled
 from tribosweep.sweep.io.values import number_like, read_number
+from tribosweep.sweep.study.grammar import unsaid
 from tribosweep.sweep.study.response_spectra import OF_TARGETS, Sizes, read_channels
-from tribosweep.sweep.study.schema import Random
+from tribosweep.sweep.study.schema_excitation import DURATION, INTERPOLATIONS, INTERVAL, Random
 
-INTERPOLATIONS = ("linear", "log")
 MOST_SAMPLES = 2**24  # samples of a draw
 DEFAULT_SEED = 1
 FREQUENCY = Quantity("frequency", "Hz", "frequency of a spectrum", lower=0.0)
 PSD = Quantity("psd", DENSITY, "one-sided power spectral density of the acceleration", lower=0.0)
 RMS = Quantity("rms", "m/s^2", "root mean square of the acceleration", lower=0.0, lower_open=True)
-DURATION = Quantity("duration", "s", "of a draw", lower=0.0, lower_open=True)
-INTERVAL = Quantity("interval", "s", "between the samples of a draw", lower=0.0, lower_open=True)
 RAMP = Quantity("taper", "s", "ramp at an end of a draw", lower=0.0)
 LENGTH = Quantity("length", "m", "correlation length", lower=0.0, lower_open=True)
 PLACE = Quantity("positions", "m", "position of a channel")
@@ -61,9 +59,14 @@ def value_of(quantity: Quantity, value: Any, problems: list[Problem]) -> float |
     """Read a number of [excitation.random]; None and a problem if it is missing or no number."""
     path = f"{RANDOM}.{quantity.name}"
     if value is None:
-        problems.append(Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})"))
+        problems.append(missing(path, quantity))
         return None
     return read_number(quantity, path, value, problems)
+
+
+def missing(path: str, quantity: Quantity) -> Problem:
+    """The problem of a number that is missing."""
+    return Problem(path, f"missing: a number in {quantity.unit} ({quantity.description})")
 
 
 def read_random(section: Random, channels: Channels, folder: Path, problems: list[Problem]) -> Drawn | None:
@@ -92,7 +95,7 @@ def read_spectra(section: Random, channels: Channels, folder: Path, problems: li
     of_spectra = len(parts) if section.response_spectra is not None else 0
     plain = of_spectra > 0 and section.correlation is None
     correlation = np.eye(of_spectra) if plain else read_correlation(section, channels, problems)
-    if len(problems) > before or correlation is None:
+    if len(problems) > before or correlation is None or not parts:
         return None
     if len(correlation) == 1 and factors is None and not of_spectra:
         return parts[0]
@@ -123,7 +126,11 @@ def read_factors(section: Random, problems: list[Problem]) -> list[float] | None
 
 def read_sizes(section: Random, problems: list[Problem]) -> Sizes:
     """Read what all draws have."""
-    duration, interval = (value_of(quantity, getattr(section, quantity.name), problems) for quantity in (DURATION, INTERVAL))
+    duration, interval = section.duration, section.interval
+    for quantity, value in ((DURATION, duration), (INTERVAL, interval)):
+        path = f"{RANDOM}.{quantity.name}"
+        if value is None and unsaid(path, problems):
+            problems.append(missing(path, quantity))
     ramps = read_ramps(section.taper, problems)
     seed = DEFAULT_SEED if section.seed is None else section.seed
     if seed < 0:

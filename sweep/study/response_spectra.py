@@ -11,28 +11,24 @@ import numpy as np
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.excitation.compatible import Compatible
 from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
-from tribosweep.sweep.excitation.envelope import SHAPES, Envelope
+from tribosweep.sweep.excitation.envelope import Envelope
 from tribosweep.sweep.excitation.records import UNITS
 from tribosweep.sweep.excitation.response_spectrum import DAMPING
 from tribosweep.sweep.io.columns import MOST_WRITTEN, Wanted, read_columns
 from tribosweep.sweep.io.errors import Problem, advise, shorten
 from tribosweep.sweep.io.units import spelled
 from tribosweep.sweep.io.values import number_like, read_number
-from tribosweep.sweep.study.schema import Random
+from tribosweep.sweep.study.grammar import unsaid
+from tribosweep.sweep.study.schema_excitation import FREQUENCY, OF_ENVELOPE, PERIOD, EnvelopeTable, Random
 
 RANDOM = "excitation.random"
 KEY, SEVERAL = f"{RANDOM}.response_spectrum", f"{RANDOM}.response_spectra"
-FREQUENCY, PERIOD = "frequency", "period"
 TOLERANCE = 0.1
 ACROSS = {
     FREQUENCY: Quantity(FREQUENCY, "Hz", "natural frequency", lower=0.0, lower_open=True),
     PERIOD: Quantity(PERIOD, "s", "natural period", lower=0.0, lower_open=True),
 }
 SA = Quantity("sa", UNITS["acceleration"], "spectral acceleration", lower=0.0, lower_open=True)
-RATIO = Quantity("damping", "1", "of the spectrum, part of critical damping", lower=0.0, lower_open=True, upper=0.5)
-ADMITTED = Quantity("tolerance", "1", "largest deviation from the spectrum", lower=0.005, upper=1.0)
-RISE = Quantity("rise", "s", "time from the beginning to the strong phase", lower=0.0)
-STRONG = Quantity("strong", "s", "duration of the strong phase", lower=0.0, lower_open=True)
 OF_DENSITIES = ("spectrum", "band", "rms", "interpolation", "taper")
 OF_TARGETS = ("response_spectra", "against", "damping", "envelope", "tolerance", "match")
 
@@ -87,10 +83,10 @@ def read_channels(section: Random, sizes: Sizes, folder: Path, problems: list[Pr
 
 def read_common(section: Random, sizes: Sizes, problems: list[Problem]) -> Common | None:
     """Read what all channels have; None and problems if it is wrong."""
-    damping = DAMPING if section.damping is None else read_number(RATIO, f"{RANDOM}.damping", section.damping, problems)
-    tolerance = TOLERANCE if section.tolerance is None else read_number(ADMITTED, f"{RANDOM}.tolerance", section.tolerance, problems)
+    damping = DAMPING if section.damping is None else section.damping
+    tolerance = TOLERANCE if section.tolerance is None else section.tolerance
     envelope = read_envelope(section.envelope, sizes.duration, problems)
-    if damping is None or tolerance is None or envelope is None or sizes.duration is None or sizes.interval is None:
+    if envelope is None or sizes.duration is None or sizes.interval is None:
         return None
     return Common(damping, sizes.duration, sizes.interval, sizes.seed, envelope, tolerance)
 
@@ -139,27 +135,19 @@ def read_pairs(pairs: Any, path: str, over: Quantity, unit: str | None, problems
     return np.array(found, float) if len(problems) == before else None
 
 
-def read_envelope(given: Any, duration: float | None, problems: list[Problem]) -> Envelope | None:
+def read_envelope(given: EnvelopeTable | None, duration: float | None, problems: list[Problem]) -> Envelope | None:
     """The envelope { shape, rise, strong }."""
-    path, before = f"{RANDOM}.envelope", len(problems)
-    form = '{ rise = 2.0, strong = 10.0 } in s, with shape = "jennings" or "trapezoid"'
-    if not isinstance(given, dict):
-        problems.append(Problem(path, f"{'missing' if given is None else shorten(given)}: must be {form}"))
+    path = f"{RANDOM}.envelope"
+    missing = [path] if given is None else [f"{path}.{key}" for key in ("rise", "strong") if getattr(given, key) is None]
+    problems += [Problem(key, f"missing: {OF_ENVELOPE}") for key in missing if unsaid(key, problems)]
+    if given is None or given.rise is None or given.strong is None:
         return None
-    keys = ("shape", "rise", "strong")
-    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), keys)}") for key in given if key not in keys]
-    shape = given.get("shape", SHAPES[0])
-    if shape not in SHAPES:
-        problems.append(Problem(f"{path}.shape", f"{shorten(shape)} is none; {advise(shape, SHAPES)}"))
-    missing = [key for key in keys[1:] if key not in given]
-    problems += [Problem(f"{path}.{key}", f"missing: must be {form}") for key in missing]
-    read = [read_number(each, f"{path}.{each.name}", given[each.name], problems) for each in (RISE, STRONG) if each.name not in missing]
-    if len(problems) > before or len(read) < 2 or read[0] is None or read[1] is None:
+    if duration is not None and given.rise + given.strong > duration:
+        problems.append(
+            Problem(path, f"a rise of {given.rise:g} s and a strong phase of {given.strong:g} s do not fit into {duration:g} s")
+        )
         return None
-    if duration is not None and read[0] + read[1] > duration:
-        problems.append(Problem(path, f"a rise of {read[0]:g} s and a strong phase of {read[1]:g} s do not fit into {duration:g} s"))
-        return None
-    return Envelope(shape, read[0], read[1])
+    return Envelope(given.shape, given.rise, given.strong)
 
 
 def read_match(

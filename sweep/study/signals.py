@@ -14,31 +14,16 @@ from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.signals import DETRENDS, DURATIONS, OVERLAPS, PEAKS, TAPERS, Signals, channels, rubbed, struck
 from tribosweep.sweep.io.errors import Problem, advise, shorten
 from tribosweep.sweep.io.values import number_like, read_number
-from tribosweep.sweep.study.schema import SignalsTable
+from tribosweep.sweep.study.grammar import unsaid
+from tribosweep.sweep.study.schema_signals import OF_WEAR, SignalsTable
 
 KEY = "output.signals"
-INTERVAL = Quantity("interval", "s", "time between samples", lower=0.0, lower_open=True)
-EXPONENT = Quantity("woehler_exponent", "1", "slope of the Woehler curve", lower=1.0, upper=50.0)
-RATE = Quantity("cycle_rate", "Hz", "cycles per second of the equivalent range", lower=0.0, lower_open=True)
 COUNT = Quantity("count", "", "number of values", kind="integer", lower=2.0, upper=10_000.0)
 SPACINGS = ("linear", "log")
 LEAST_SEGMENT, MOST_SEGMENT, MOST_PARTS, MOST_ENTRIES = 8, 2**16, 100, 10_000
 ROUNDING = 1e-9  # relative, of a length that is a whole number of intervals
 WEAR = "kwu_epri"
 PRODUCTS = ("psd", "cross_psd", "rainflow", "crossings", PEAKS, DURATIONS, WEAR)
-OF_WEAR = {
-    quantity.name: quantity
-    for quantity in (
-        Quantity("wear_coefficient", "1/Pa", "coefficient K of the pair of materials", lower=0.0),
-        Quantity("impact_coefficient", "", "coefficient K_1 of impacts", lower=0.0),
-        Quantity("sliding_coefficient", "", "coefficient K_2 of sliding", lower=0.0),
-        Quantity("service_time", "s", "time in service", lower=0.0),
-        Quantity("force_max", "N", "upper end of the classes of normal force", lower=0.0, lower_open=True),
-        Quantity("speed_max", "m/s", "upper end of the classes of sliding speed", lower=0.0, lower_open=True),
-        Quantity("hardening", "", "factor k of impacts", lower=0.0),
-        Quantity("reference_force", "N", "force c", lower=0.0, lower_open=True),
-    )
-}
 
 
 def read_signals(section: SignalsTable | None, model: Model, problems: list[Problem]) -> Signals | None:
@@ -49,9 +34,8 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
     if model.structure is not None and not channels(model):
         problems.append(Problem(KEY, "the structure has neither supports nor observed points: name points in structure.observed"))
     known = channels(model)
-    if section.interval is None:
+    if section.interval is None and unsaid(f"{KEY}.interval", problems):
         problems.append(Problem(f"{KEY}.interval", 'is missing: the time between samples, such as "1 ms"'))
-    interval = 1.0 if section.interval is None else read_number(INTERVAL, f"{KEY}.interval", section.interval, problems)
     if all(getattr(section, name) is None for name in PRODUCTS):
         problems.append(Problem(KEY, f"asks for nothing: give one of {', '.join(PRODUCTS)}"))
     segment, overlap = read_segment(section, problems)
@@ -61,10 +45,6 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
     if not 1 <= section.parts <= MOST_PARTS:
         message = f"{section.parts} is out of bounds: must be >= 1 and <= {MOST_PARTS} (parts of the window)"
         problems.append(Problem(f"{KEY}.parts", message))
-    exponent = None
-    if section.woehler_exponent is not None:
-        exponent = read_number(EXPONENT, f"{KEY}.woehler_exponent", section.woehler_exponent, problems)
-    rate = read_number(RATE, f"{KEY}.cycle_rate", section.cycle_rate, problems)
     if section.rainflow is not None and find_spec("rainflow") is None:
         problems.append(Problem(f"{KEY}.rainflow", "needs the package rainflow: pip install 'tribosweep[signals]'"))
     if section.rainflow is None and section.woehler_exponent is not None:
@@ -77,11 +57,11 @@ def read_signals(section: SignalsTable | None, model: Model, problems: list[Prob
         **read_impacts(section, model, problems),
         **read_wear(section, model, problems),
     }
-    if len(problems) > before or interval is None or rate is None:
+    if len(problems) > before or section.interval is None:
         return None
     return Signals(
-        interval, section.parts, segment=segment, overlap=overlap, taper=section.taper, detrend=section.detrend, exponent=exponent,
-        rate=rate, **found,
+        section.interval, section.parts, segment=segment, overlap=overlap, taper=section.taper, detrend=section.detrend,
+        exponent=section.woehler_exponent, rate=section.cycle_rate, **found,
     )  # fmt: skip
 
 
@@ -199,19 +179,15 @@ def read_wear(section: SignalsTable, model: Model, problems: list[Problem]) -> d
     if not rubbed(model):
         problems.append(Problem(path, f"{model.name} has no supports along which something slides; tribosweep.kwu_epri takes any course"))
         return {}
-    if not isinstance(given, dict):
-        problems.append(Problem(path, f"must be a table with {', '.join(KwuEpriLaw._fields)}, not {shorten(given)}"))
-        return {}
+    read = {name: value for name in KwuEpriLaw._fields if (value := getattr(given, name)) is not None}
     before = len(problems)
-    problems += [Problem(f"{path}.{key}", f"unknown key; {advise(str(key), tuple(OF_WEAR))}") for key in given if key not in OF_WEAR]
     for name, quantity in OF_WEAR.items():
-        if name not in given and name not in KwuEpriLaw._field_defaults:
+        if name not in read and name not in KwuEpriLaw._field_defaults and unsaid(f"{path}.{name}", problems):
             unit = f", in {quantity.unit}" if quantity.unit else ""
             problems.append(Problem(f"{path}.{name}", f"is missing: the {quantity.description}{unit}; the law has no value of its own"))
-    read = {name: read_number(OF_WEAR[name], f"{path}.{name}", value, problems) for name, value in given.items() if name in OF_WEAR}
-    if len(problems) > before:
+    if len(problems) > before or not unsaid(path, problems):
         return {}
-    return {"kwu_epri": KwuEpriLaw(**{name: float(value) for name, value in read.items() if value is not None}), "worn": rubbed(model)}
+    return {"kwu_epri": KwuEpriLaw(**read), "worn": rubbed(model)}
 
 
 def read_ascending(path: str, given: Any, unit: str, least: float | None, problems: list[Problem]) -> tuple[float, ...]:

@@ -20,12 +20,12 @@ from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
 from tribosweep.sweep.io.values import number_like
 from tribosweep.sweep.structure.basis_files import read_basis
 from tribosweep.sweep.study.document import parameter_keys, read_document
-from tribosweep.sweep.study.schema import Assembly, Document, LoadTable, SupportTable
+from tribosweep.sweep.study.schema import Document
+from tribosweep.sweep.study.schema_structure import KINDS, Assembly, LoadTable, SupportTable
 
 NAMES = (BODY, STRUCTURE)
 DEFAULT_SCHEME = "devogelaere"
 SECTIONS = ("supports.", "loads.")
-KINDS = (BASE, FORCE, MODE)
 OF_A_MODE = re.compile(r"(?:frequency|damping)\[(\d{1,9})\]")
 
 

@@ -9,8 +9,7 @@ from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.sweep.design.axis import Axis
 from tribosweep.sweep.design.joined import Joined, singles
 from tribosweep.sweep.design.subset_simulation import LimitState, SubsetSimulation
-from tribosweep.sweep.io.errors import Problem, advise, shorten
-from tribosweep.sweep.io.values import number_like
+from tribosweep.sweep.io.errors import Problem, advise
 from tribosweep.sweep.study.comparison import Parts, limit_in
 from tribosweep.sweep.study.event import is_mark, read_joined
 from tribosweep.sweep.study.sampling import MOST_SEED, read_correlations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.study.config import Config
 
 KEYS = ("event", "count", "level_probability", "seed", "levels", "repeats", "correlations")  # keys of [sweep] for this design
-LEAST_PROBABILITY, MOST_PROBABILITY, DEFAULT_PROBABILITY = 0.02, 0.5, 0.1
+DEFAULT_PROBABILITY = 0.1
 LEAST_CHAINS, MOST_COUNT = 10, 10_000_000
 LEVELS, DEFAULT_LEVELS = (1, 40), 12
 MOST_REPEATS, DEFAULT_REPEATS = 1000, 1
@@ -110,19 +109,12 @@ def read_limit(text: str, quantity: Quantity, model: Model) -> float | str:
 def read_chain_length(sweep: Sweep, where: str, problems: list[Problem]) -> int:
     """The length of the chains, 1 / level_probability."""
     given = DEFAULT_PROBABILITY if sweep.level_probability is None else sweep.level_probability
-    path, what = f"{where}.level_probability", "share of a level that starts the next one"
-    if not number_like(given):
-        problems.append(Problem(path, f"must be a number, not {shorten(given)} ({what})"))
-    elif not LEAST_PROBABILITY <= given <= MOST_PROBABILITY:
-        message = f"{given:g} is out of bounds: must be >= {LEAST_PROBABILITY} and <= {MOST_PROBABILITY} ({what})"
-        problems.append(Problem(path, message))
-    elif abs(1.0 / given - round(1.0 / given)) > 1e-9:
+    if abs(1.0 / given - round(1.0 / given)) > 1e-9:
         near = 1.0 / round(1.0 / given)
         message = f"{given:g} is not 1 over a whole number, which is the length of the chains: take {near:.6g}, as 1/{round(1.0 / given)}"
-        problems.append(Problem(path, message))
-    else:
-        return round(1.0 / given)
-    return round(1.0 / DEFAULT_PROBABILITY)
+        problems.append(Problem(f"{where}.level_probability", message))
+        return round(1.0 / DEFAULT_PROBABILITY)
+    return round(1.0 / given)
 
 
 def check_count(count: int | None, path: str, length: int, problems: list[Problem]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from docs.make.links import broken_links
-from docs.make.pages import ROOT, for_site, notebook_page
+from docs.make.pages import DOCS, ROOT, for_site, notebook_page
 from docs.make.tutorials import Tutorial, same
 
 PAGE = """# A page
@@ -97,3 +98,42 @@ def test_a_notebook_is_a_page_with_its_text_and_code(tmp_path: Path) -> None:
     assert page.startswith("# Title\n\n")
     assert page.endswith("\n\nWords.\n\n```python\na = 1\na\n```\n")
     assert 'href="n.ipynb"' in page
+
+
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "tests").glob("*.md"), *(ROOT / ".github").rglob("*.md"), *DOCS.rglob("*.md")]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_lines_of_documents_have_at_most_120_characters(path: Path) -> None:
+    fenced, wide = False, []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if len(line) > 120 and not fenced and not line.startswith(("|", "    ", "![", "$$")):  # tables, code, pictures, formulas
+            wide.append(number)
+    assert not wide
+
+
+def test_files_and_names_that_contributors_are_sent_to_are_there() -> None:
+    folders = [ROOT / folder for folder in ("benchmarks", "kernels", "sweep", "tests", "docs", "configs")]
+    sources = [path for folder in folders for path in (folder, *folder.rglob("*"))]
+    missing = []
+    for page in (ROOT / "CONTRIBUTING.md", DOCS / "explanations" / "code.md"):
+        # `folder/module`, `folder/file.ending`, `module.NAME`; not names of other packages, nor files of a run
+        for text in re.findall(r"`([a-z_]+(?:/[a-z_A-Z0-9]+)*/?(?:\.[A-Za-z_]+)?)`", page.read_text(encoding="utf-8")):
+            path, dot, name = text.rstrip("/").partition(".")
+            if (not dot and "/" not in path) or path in ("jnp", "manifest", "tribosweep", "typer"):
+                continue
+            found = [
+                source
+                for source in sources
+                if f"/{source.relative_to(ROOT)}".endswith((f"/{path}", f"/{path}.py", f"/{path}/__init__.py", f"/{text}"))
+            ]
+            python = [source.read_text(encoding="utf-8") for source in found if source.suffix == ".py"]
+            if not found or (name and not any(source.name.endswith(text.rpartition("/")[2]) for source in found)
+                             and not any(re.search(rf"\b{name}\b", source) for source in python)):  # fmt: skip
+                missing.append(text)
+    assert not missing
+
+
+def test_the_page_for_contributors_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 120

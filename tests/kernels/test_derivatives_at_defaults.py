@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tribosweep import kernels
-from tribosweep.kernels.models import MODELS
+from tribosweep.kernels.models import MODELS, STOP
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT
 from tribosweep.kernels.models.structures import Load, Structure, body_basis
@@ -196,8 +196,9 @@ def test_the_energy_of_a_structure_grows_by_works_also_at_the_end_of_its_run(sch
     # in contact, with a window that ends before the run, and with it
     rates = jax.vmap(jax.jacfwd(energies))(jnp.full(2, 0.009), jnp.array([0.006, 0.009]))
     assert (abs(rates) > 0.1).all()
-    np.testing.assert_allclose(rates[:, 0], rates[:, 1:].sum(axis=1), rtol=2e-3)
-    np.testing.assert_allclose(rates[0], rates[1], rtol=2e-3)
+    rtol = {"adapt2": 5e-4, "rk54": 1e-7}[scheme]
+    np.testing.assert_allclose(rates[:, 0], rates[:, 1:].sum(axis=1), rtol=rtol)
+    np.testing.assert_allclose(rates[0], rates[1], rtol=rtol)
 
 
 @pytest.mark.slow
@@ -215,36 +216,83 @@ def test_the_largest_slip_speed_follows_the_bound_of_its_window_by_fixed_steps(s
         np.testing.assert_allclose(found, [rates] * 3, atol=1e-6)
 
 
+@pytest.mark.long_cases("euler", "rk54")
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["exact", "euler", "rk54"])
+def test_a_window_from_0_that_begins_later_loses_the_force_of_an_impact_at_0(scheme: str) -> None:
+    """A mass at the face of a stop comes in with v0: at once it has the damping c_n v0, with the acceleration -(c_n v0 + friction) / m."""
+    seen = ("impulse", "contact_time", "contact_ratio", "slip_distance", "max_slip_speed", "peak_force", "impacts")
+    m, v0, c_n, mu_n, end = 2.0, 1.5, 3.0, 0.7, 0.1
+
+    def run(start: Any, side: Any) -> Any:
+        given = {"m": m, "gap": 0.1, "sides": 2, "x0": 0.1 * side, "v0": v0 * side, "k_n": 200.0, "c_n": c_n, "mu": 0.1, "k_t": 1e4,
+                 "normal_force": mu_n / 0.1, "step": 1e-5, "tolerance": 1e-9, "end": end, "window_start": start}  # fmt: skip
+        found = kernels.simulate("stop", given, scheme)
+        return jnp.stack([found[name] for name in seen])
+
+    rates = jax.vmap(jax.jacfwd(run), (None, 0))(0.0, jnp.array([1.0, -1.0]))
+    right = [-c_n * v0, -1.0, 0.0, -v0, -(c_n * v0 + mu_n) / m, 0.0, 0.0]
+    np.testing.assert_allclose(rates, [right, right], rtol={"exact": 1e-9, "euler": 1e-3, "rk54": 1e-5}[scheme], atol=1e-6)
+
+
+@pytest.mark.long_cases("rk54")
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["rk32", "rk54"])
+def test_the_peak_force_of_a_wall_that_yields_follows_the_bound_of_the_window_on_which_it_is(scheme: str) -> None:
+    """A mass within the wall moves in or out without damping: the force at a bound changes by k_n v."""
+    k_n, depth, v0, end = 50.0, 0.05, 0.8, 0.04
+
+    def peak(times: Any, speed: Any) -> Any:
+        given = {"gap": 0.1, "x0": 0.1 + depth, "v0": speed, "k_n": k_n, "f_crit": 10.0, "f_post": 8.0, "k_post": 50.0, "tolerance": 1e-9}
+        return kernels.simulate(
+            "buckling_wall", given | dict(zip(("window_start", "window_end", "end"), times, strict=True)), scheme
+        ).peak_force
+
+    times = jnp.array([[0.0, end, end], [0.01, 0.02, end]])
+    rates = jax.vmap(jax.vmap(jax.jacfwd(peak), (0, None)), (None, 0))(times, jnp.array([-v0, v0]))
+    w = k_n**0.5
+    slope = lambda t, speed: k_n * (speed * np.cos(w * t) - depth * w * np.sin(w * t))  # noqa: E731
+    right = [[[slope(0.0, -v0), 0.0, 0.0], [slope(0.01, -v0), 0.0, 0.0]], [[0.0, slope(end, v0), 0.0], [0.0, slope(0.02, v0), 0.0]]]
+    np.testing.assert_allclose(rates, right, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2", "rk54"])
 def test_derivatives_by_the_ends_of_a_window_that_is_the_whole_run_are_those_of_the_exact_engine(scheme: str) -> None:
     row = {"k": 30.0, "c": 0.5, "mu_s": 0.12, "mu_d": 0.1, "normal_force": 9.81, "k_t": 1e4, "c_t": 10.0, "a0": 4.0, "omega": 6.0,
            "phase": 0.7, "v0": 0.8, "x0": 0.06, "gap": 0.05, "k_n": 2e3, "c_n": 3.0}  # fmt: skip
-    seen = ("wear_power", "slip_distance", "drift", "impulse", "contact_time", "x_mean", "v_rms", "x_end", "v_end", "max_slip_speed",
-            "max_compression", "x_min", "x_max", "peak_force", "wall_force_max")  # fmt: skip
+    seen = ("wear_power", "slip_distance", "stick_fraction", "drift", "impulse", "contact_time", "x_mean", "v_rms", "x_end", "v_end",
+            "max_slip_speed", "max_compression", "x_min", "x_max", "peak_force", "wall_force_max")  # fmt: skip
     steps = {"euler": {"step": 1e-5}, "devogelaere": {"step": 1e-5}, "adapt2": {"step": 1e-5, "largest_step": 1e-5},
              "rk54": {"tolerance": 1e-9, "largest_step": 1e-3}}  # fmt: skip
     # the second one is in contact at both bounds, where its extremes are; the third one is fastest at its start
     bounds = jnp.array([[0.0, 0.5, 0.5], [0.013, 0.02, 0.02], [0.0, 0.2, 0.2]])
     starts = {"x0": jnp.array([0.06, 0.055, 0.0]), "v0": jnp.array([0.8, 1.5, 2.0]), "gap": jnp.array([0.05, 0.05, 5.0])}
 
-    def rates(scheme: str) -> np.ndarray:
+    def rates(scheme: str) -> tuple[np.ndarray, np.ndarray]:
         def run(at: Any, own: Any) -> Any:
             times = dict(zip(("window_start", "window_end", "end"), at, strict=True))
             found = kernels.simulate("stop", row | steps.get(scheme, {}) | own | times, scheme=scheme, statistics=True)
-            return jnp.stack([found[name] for name in seen])
+            values = jnp.stack([found[name] for name in seen])
+            return values, values
 
-        return np.asarray(jax.vmap(jax.jacfwd(run))(bounds, starts))
+        slopes, values = jax.vmap(jax.jacfwd(run, has_aux=True))(bounds, starts)
+        return np.asarray(values), np.asarray(slopes)
 
-    found, right = rates(scheme), rates("exact")
-    rooms = (
-        0.03 * np.abs(right).max(axis=2, keepdims=True)
-        + np.where([name.endswith(("force", "force_max")) for name in seen], 0.1, 2e-3)[:, None]
-    )
-    assert (np.abs(found - right) <= rooms).all(), [
-        (seen[j], found[i, j], right[i, j]) for i, j, _ in np.argwhere(np.abs(found - right) > rooms)
-    ]
+    (_, found), (values, right) = rates(scheme), rates("exact")
+    # a rate is compared with itself, and with the largest value of its unit over the length of the window; a fraction with 1
+    unit_of = {each.name: each.unit for each in STOP.observables}
+    units = [unit_of[name] for name in seen]
+    sizes = [np.ones(3) if unit == "1" else np.abs(values[:, [each == unit for each in units]]).max(axis=1) for unit in units]
+    sizes = np.stack(sizes, axis=1) / np.asarray(bounds[:, 1] - bounds[:, 0])[:, None]
+    rooms = {"euler": 5e-4, "devogelaere": 5e-4, "adapt2": 5e-4, "rk54": 1e-5}[scheme] * (np.abs(right) + sizes[:, :, None])
+    if scheme == "devogelaere":  # a known error, -0.082 by `end` for 0 in the first row: without it this exception goes
+        known = (0, seen.index("stick_fraction"), 2)
+        assert 0.05 < abs(found[known] - right[known]) < 0.1
+        rooms[known] = 0.1
+    wrong = [(seen[j], i, k, found[i, j, k], right[i, j, k]) for i, j, k in np.argwhere(~(np.abs(found - right) <= rooms))]
+    assert wrong == []
 
 
 @pytest.mark.long_cases("rk32", "adapt1")

@@ -13,9 +13,9 @@ import pyarrow.dataset as ds
 import pytest
 
 from tests.oracle import rigid_friction
+from tests.oracle.sdnd104 import stick_slip_wear_power, wear_power
 from tribosweep.kernels.batch.compile import PROGRAMS
-from tribosweep.kernels.reference.closed_forms import ETA_STAR, stick_slip_wear_power
-from tribosweep.kernels.reference.transient import wear_power
+from tribosweep.kernels.reference.closed_forms import ETA_STAR
 from tribosweep.sweep import Run, load, run
 
 PUBLISHED = np.array([15.267099589371614, 0.40906245101570892, 2.2616412127978696e-4])

@@ -84,6 +84,7 @@ def test_a_derivative_by_a_scheme_comes_nearer_to_differences_of_steps_as_fine(
     shape = lambda value: np.full((1, 1, 1), value)  # noqa: E731
     of_steps = {derivatives.SHARP["euler"]["step"]: 1.9, derivatives.FINER["euler"]["step"]: finer}
     stand_ins = {
+        "reference": lambda of: of,
         "places": lambda _: [(a0, row)],
         "asked_of": lambda _: [a0],
         "run": lambda *_: {"x_end": np.ones(1), "status": np.zeros(1)},

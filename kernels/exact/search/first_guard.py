@@ -191,11 +191,11 @@ def _at_once(
     return now, unsure > 0.5
 
 
-def begin(anchor: Anchor, limit: Array) -> Walk:
+def begin(anchor: Anchor, limit: Array, at_once: Array | bool = False) -> Walk:
     """The search before its first look (see `first_crossing`)."""
     zero = jnp.zeros_like(limit)
     at = Point(zero, anchor.v, anchor.a, anchor.sine, anchor.cosine, zero)
-    return Walk(zero, at, zero + jnp.inf, (zero, zero), zero - 1.0, limit <= 0.0, zero)
+    return Walk(zero, at, zero + jnp.inf, (zero, zero), zero - 1.0, (limit <= 0.0) & jnp.logical_not(at_once), zero)
 
 
 class _Cut(NamedTuple):
@@ -309,7 +309,7 @@ def look(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Arra
         swing = 0.0 if slow is None else jnp.where(long, slow.swing_of(guard), 0.0)
         stays = stays & (_least(b, (bounds.of(guard) + _of_swing(segment, guard)) * step**6 / 720.0) >= 6.0 * swing)
         nearest = jnp.minimum(nearest, _first_zero(b)) if stiff else nearest
-    (stays, tiny, at_once) = decide(stays, ~long & (step <= pace.shortest), (now >= 0.0) & (left > 0.0))
+    (stays, tiny, at_once) = decide(stays, ~long & (step <= pace.shortest), (now >= 0.0) & ((left > 0.0) | ~s.done))
     (found,) = decide(cuts & (stays | tiny) & falls & ~at_once)
     advances = ~at_once & (found | (stays & ~cuts) | tiny)
     whole = advances & ~cuts & (step >= left)
@@ -348,19 +348,22 @@ def _choose(mask: Array, one: Point, other: Point) -> Point:
     return Point(*(jnp.where(mask, a, b) for a, b in zip(one, other, strict=True)))
 
 
-def first_crossing(segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, stiff: bool = True) -> GuardCrossing:
+def first_crossing(
+    segment: Damped, anchor: Anchor, guards: tuple[Guard, ...], limit: Array, stiff: bool = True, at_once: Array | bool = False
+) -> GuardCrossing:
     """The first crossing in [0, limit] (scalars).
 
     Args:
         segment: closed-form motion, any sign of damping and stiffness. anchor: where it starts.
         guards: at least one. One that is negative at the anchor by more than rounding crosses there.
-        limit: end of the search [s]; where it is not positive there is no search.
+        limit: end of the search [s]; where it is not positive there is no search, unless `at_once`.
         stiff: whether long stretches are tried (compile-time). They take few looks where the motion is much faster than its excitation.
+        at_once: whether guards that cross at the anchor are found where the limit is 0.
 
     Returns:
         See `GuardCrossing`. Of two guards that cross at the same time, to rounding, the one listed first counts. A guard that is negative
         only by rounding, over a stretch too short to resolve, has only grazed.
     """
-    start = for_every_lane(begin(anchor, limit), segment, anchor, guards, limit)
+    start = for_every_lane(begin(anchor, limit, at_once), segment, anchor, guards, limit)
     found = jax.lax.while_loop(lambda s: ~s.done, lambda s: look(segment, anchor, guards, limit, s, stiff)[0], start)
     return found.crossing

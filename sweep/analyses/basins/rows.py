@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 STARTS = ("x0", "v0")
 ENDS, ENDS_OF_PAIR = ("x_end", "v_end"), ("x_end_2", "v_end_2")  # columns of the run: of the mass, and of a second body
-COMMAND = "tribosweep basins"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ The coefficient is that of linear correlation between ranks, of which equal valu
 have both values: where something did not happen, an observable has none, as the time of buckling of a wall that never buckled. Intervals
 are the quantiles over bootstrap samples (percentile method). Rows that share a random draw, a record or a group of the design are drawn
 together, whichever of these they share. A sample is a number of times for each row; then the ranks follow from sums over the sorted values,
-and nothing is sorted again.
+and nothing is sorted again. Of more than 131,072 rows n (or groups of rows) a sample draws m = 131,072, and its distance from the
+coefficient is multiplied by sqrt(m / n), as coefficients scatter (Bickel, Goetze and van Zwet, Statistica Sinica 7, 1997).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +44,7 @@ RANDOM = (*(name for name in SAMPLERS if name != "fast"), "draws")  # the points
 SHARED = (DRAW, RECORD)  # random parts of an excitation, which rows may share
 FEWEST = 4  # rows of a pair
 FEW_GROUPS = 10
+MOST_DRAWN = 2**17  # rows, or groups of rows, of a bootstrap sample
 MOST_NUMBERS = 2**27  # that bootstrap samples keep: 1 GiB
 MOST_PLACES = 2**29  # of values among the different ones of their columns, for all patterns of missing values: 4 GiB
 LOST = 0.05  # part of bootstrap samples without a coefficient, above which an interval is unknown
@@ -252,16 +255,18 @@ def with_intervals(
     if whole < 2:
         nothing = np.full_like(found, np.nan)
         return found, nothing, nothing, rows
-    upper = np.triu_indices(count)
+    upper, size = np.triu_indices(count), min(whole, MOST_DRAWN)
     drawn, matrix = np.empty((resamples, len(upper[0]))), np.full((count, count), np.nan)
     for number in range(resamples):
-        times = np.bincount(generator.integers(whole, size=whole), minlength=whole)
+        times = np.bincount(generator.integers(whole, size=size), minlength=whole)
         for part in parts:
             part.put(part.coefficients(times[clusters].astype(float)), matrix)
         drawn[number] = matrix[upper]
         if tell is not None:
             tell(number + 1, resamples)
     unknown = (np.isnan(drawn).mean(axis=0) > LOST) | np.isnan(found[upper])
+    if size < whole:
+        drawn = np.clip(found[upper] + math.sqrt(size / whole) * (drawn - found[upper]), -1.0, 1.0)
     drawn[:, unknown] = 0.0  # of which nothing is taken
     ends = np.nanquantile(drawn, [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence], axis=0)
     ends[:, unknown] = np.nan
@@ -288,10 +293,13 @@ class Part:
     def coefficients(self, times: np.ndarray) -> np.ndarray:
         """The coefficients of a sample in which row i stands times[i] times; NaN with a column that is the same in all of it."""
         weights = times[self.rows]
-        ranks = np.empty((len(self.columns), len(self.rows)))
+        there = np.flatnonzero(weights)
+        weights = weights[there]
+        ranks = np.empty((len(self.columns), len(there)))
         for line, order in zip(ranks, self.order, strict=True):
-            sizes = np.bincount(order, weights)
-            line[:] = (np.cumsum(sizes) - 0.5 * (sizes - 1.0))[order]  # of equal values the mean of their ranks
+            places = order[there]
+            sizes = np.bincount(places, weights)
+            line[:] = (np.cumsum(sizes) - 0.5 * (sizes - 1.0))[places]  # of equal values the mean of their ranks
         ranks -= 0.5 * (weights.sum() + 1.0)
         products = (ranks * weights) @ ranks.T
         spread = np.sqrt(np.diagonal(products))

@@ -14,7 +14,8 @@ from tribosweep.sweep.results.picture import INK, Picture, plain, save, write_ti
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MARGIN, CELL = (2.6, 1.9), 0.62  # inches: beside the matrix; of a column or row
+MARGIN, CELL = (2.0, 2.6), 0.62  # inches: beside the matrix, above and below it; of a column or row
+NARROWEST = 4.6  # inches, for the title
 MOST_NUMBERS = 16  # columns whose cells have room for a number
 FAINT = "#8a8a8a"  # of coefficients whose intervals hold zero
 
@@ -22,7 +23,7 @@ FAINT = "#8a8a8a"  # of coefficients whose intervals hold zero
 def draw(found: Correlation, out: Path | None) -> Picture:
     """Draw rank correlations into a .png, .svg or .pdf file; ConfigError and OSError as `picture.save`."""
     side = CELL * min(len(found.names), 3 * MOST_NUMBERS)
-    return save(out, (MARGIN[0] + side, MARGIN[1] + side), lambda figure: fill(figure, found), "correlation")
+    return save(out, (max(MARGIN[0] + side, NARROWEST), MARGIN[1] + side), lambda figure: fill(figure, found), "correlation")
 
 
 def fill(figure: Figure, found: Correlation) -> None:
@@ -45,7 +46,7 @@ def fill(figure: Figure, found: Correlation) -> None:
             )
     if 0 < found.parameters < count:
         axes.axhline(found.parameters - 0.5, color=INK, linewidth=0.8)  # parameters above, observables below
-    figure.colorbar(shade, ax=axes, label="rank correlation (Spearman)", shrink=0.8)
+    figure.colorbar(shade, ax=axes, label="rank correlation (Spearman)", location="bottom", shrink=0.8, aspect=30.0)
     held = [f"{name} = {value_in_words(value)}" for name, value in found.request["held"].items()]
     held += [f"grey: the {100.0 * found.confidence:g} % interval holds 0"] if count <= MOST_NUMBERS else []
     write_title(axes, f"{found.state['study']}: rank correlation", held)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from tribosweep.sweep.analyses.correlation.result import COLUMNS, MOST_COLUMNS, PAIRS, Correlation, strongest
 from tribosweep.sweep.execution.stored import Finite, Line, Stored
-from tribosweep.sweep.results.section import Section, written_tables
+from tribosweep.sweep.results.section import Section, Shown, written_tables
 
 NAMED = 3  # parameters of a sentence
 
@@ -23,8 +21,9 @@ class WrittenRequest(Stored):
     parameters: Annotated[list[Line], Field(max_length=MOST_COLUMNS)]
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(shown: Shown) -> Section | str:
     """The pairs in `correlation/` of a run, or the reason why they are not shown ("" if there are none)."""
+    directory, state = shown.directory, shown.state
     import pyarrow as pa
 
     text, whole, number = pa.string(), pa.int64(), pa.float64()

@@ -1,4 +1,4 @@
-"""Fragility: the chance of an event over an intensity, as a lognormal curve."""
+"""Fragility: the probability of an event over an intensity, as a lognormal curve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANALYSIS = Analysis(
     request=FragilityRequest,
     compute=_compute,
     section=True,
-    returns="The curves and counted chances.",
+    returns="The curves and counted probabilities.",
     raises="the event is wrong, or a parameter varies that has no place",
     python=(
         '>>> found = run.fragility("buckled=1", "v0")',

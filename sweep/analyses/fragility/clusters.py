@@ -1,4 +1,4 @@
-"""Intervals of counted chances where rows share a record or a draw, so that they are not independent."""
+"""Intervals of counted probabilities where rows share a record or a draw, so that they are not independent."""
 
 from __future__ import annotations
 

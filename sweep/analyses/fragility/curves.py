@@ -1,4 +1,4 @@
-"""Fragility of a run: chances of an event over an intensity, counted and as lognormal curves."""
+"""Fragility of a run: probabilities of an event over an intensity, counted and as lognormal curves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISFIT = 1e-3  # p-value below which a note says that the curve does not fit
 
 
 def analyse(path: Path, request: FragilityRequest) -> Fragility:
-    """Count the chances of an event in a run over an intensity, and fit lognormal curves.
+    """Count the probabilities of an event in a run over an intensity, and fit lognormal curves.
 
     Raises:
         ConfigError: as `rows.read`; or the rows or the event do not allow the method.
@@ -182,7 +182,7 @@ def hull(own: Intervals, least: Intervals | None, most: Intervals | None) -> Int
 
 
 def counted(of: FragilityRows, used: np.ndarray, unknown: np.ndarray, confidence: float) -> Points:
-    """Chances in bins, of the rows that are used and with those of which it is unknown whether the event happened, (n,) masks each.
+    """Probabilities in bins, of the rows that are used and with those of which it is unknown whether the event happened, (n,) masks each.
 
     Rows of a group may be alike.
     """
@@ -216,8 +216,8 @@ def notes_on(rows: FragilityRows, request: FragilityRequest, curves: list[Curve]
             notes.append(f"{where}no lognormal curve: {curve.reason}.")
         if curve.misfit < MISFIT:
             notes.append(
-                f"{where}the counted chances are far from the curve (chi-squared, p = {curve.misfit:.2g}): the event is not lognormal over "
-                f"{rows.intensity.name}, so read the counted chances instead."
+                f"{where}the counted probabilities are far from the curve (chi-squared, p = {curve.misfit:.2g}): the event is not "
+                f"lognormal over {rows.intensity.name}, so read the counted probabilities instead."
             )
         if curve.void:
             what = "intensity or demand" if request.method == CLOUD else "intensity"

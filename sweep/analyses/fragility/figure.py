@@ -1,4 +1,4 @@
-"""The picture of a fragility: counted chances with their intervals, the lognormal curve with its band; of a cloud its demands too."""
+"""The picture of a fragility: counted probabilities with their intervals, the lognormal curve with its band; of a cloud its demands too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_DOTS = 4000
 
 
 def draw(result: Fragility, out: Path | None) -> Picture:
-    """Draw the chances over the intensity, and for a cloud the demand over it.
+    """Draw the probabilities over the intensity, and for a cloud the demand over it.
 
     Raises:
         ConfigError: there are more curves than colours; or as `picture.save`.
@@ -43,7 +43,7 @@ def fill(figure: Figure, result: Fragility, cloud: bool) -> None:
     axes = figure.add_subplot(1, 2, 2) if cloud else figure.add_subplot()
     for place, curve in enumerate(result.curves):
         draw_curve(axes, result, curve, place)
-    axes.set(xlabel=label(result.rows.intensity), ylabel=f"chance of {plain(event_in_words(result))}", ylim=(-0.02, 1.02))
+    axes.set(xlabel=label(result.rows.intensity), ylabel=f"probability of {plain(event_in_words(result))}", ylim=(-0.02, 1.02))
     spread = np.concatenate([curve.points.intensity for curve in result.curves])
     if spread.size and spread.max() > WIDE_RANGE * spread.min():
         axes.set_xscale("log")
@@ -52,12 +52,12 @@ def fill(figure: Figure, result: Fragility, cloud: bool) -> None:
     axes.set_axisbelow(True)
     legend(axes, frameon=False, fontsize=8.5, loc="best")
     held = [f"{name} = {value_in_words(value)}" for name, value in result.rows.held.items()]
-    title = f"{result.rows.state['study']}: chance over {result.rows.intensity.name}"
+    title = f"{result.rows.state['study']}: probability over {result.rows.intensity.name}"
     if cloud:
         draw_cloud(
             figure.add_subplot(1, 2, 1), result, f"{result.rows.state['study']}: {sum(curve.rows for curve in result.curves):,} rows", held
         )
-        write_title(axes, f"chance over {result.rows.intensity.name}", held and [" "])
+        write_title(axes, f"probability over {result.rows.intensity.name}", held and [" "])
     else:
         write_title(axes, title, held)
 

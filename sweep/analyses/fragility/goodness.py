@@ -1,4 +1,4 @@
-"""Whether counted chances agree with a fragility curve: the chi-squared test of Pearson over merged bins."""
+"""Whether counted probabilities agree with a fragility curve: the chi-squared test of Pearson over merged bins."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ FITTED = 2  # parameters of the curve
 
 
 def misfit(chance: np.ndarray, happened: np.ndarray, bins: np.ndarray) -> float:
-    """The chance of counts that are at least as far from the curve, if the rows are independent and the curve is true.
+    """The probability of counts that are at least as far from the curve, if the rows are independent and the curve is true.
 
     Args:
-        chance: (n,) chance of each row by the curve. happened: (n,) mask. bins: (n,) numbers of bins, in the order of the intensity.
+        chance: (n,) probability of each row by the curve. happened: (n,) mask. bins: (n,) numbers of bins, in the order of the intensity.
 
     Returns:
         The p-value; NaN if too few bins are left after merging.

@@ -29,7 +29,7 @@ class Intervals:
 
     Attributes:
         theta, beta: lower and upper ends, 0 or inf where there is none.
-        low, high: (n,) ends of the pointwise band of the chance.
+        low, high: (n,) ends of the pointwise band of the probability.
         limits: number of bootstrap samples whose likelihood has no finite maximum; they count with the limits of theta and beta.
     """
 
@@ -71,7 +71,7 @@ def by_profile(known: Capacities, fit: Fit, intensity: np.ndarray, confidence: f
     scaled, middle, width = known.scaled()
     slope = fit.slope * width
     place = (math.log(fit.theta) - middle) / width
-    flat = float(np.sum(known.weight)) * math.log(0.5)  # of a chance of one half everywhere: beta is infinite
+    flat = float(np.sum(known.weight)) * math.log(0.5)  # of a probability of one half everywhere: beta is infinite
     open_ended = not (np.isfinite(known.lower) & np.isfinite(known.upper) & (known.weight > 0)).any()
 
     def of_theta(at: float) -> float:

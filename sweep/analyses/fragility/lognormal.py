@@ -1,9 +1,9 @@
 """Lognormal fragility by maximum likelihood, of capacities that are known between two intensities.
 
-The chance of an event at the intensity x is Phi((ln x - ln theta) / beta): the capacity, the intensity at which the event happens first, is
-lognormal with the median theta and the logarithmic standard deviation beta. A row with the event says that the capacity is at most x, a row
-without it that the capacity is larger; a record scaled up until it happens says that it lies between the last two intensities. With the
-intercept a = -ln theta / beta and the slope b = 1 / beta, the log-likelihood
+The probability of an event at the intensity x is Phi((ln x - ln theta) / beta): the capacity, the intensity at which the event happens
+first, is lognormal with the median theta and the logarithmic standard deviation beta. A row with the event says that the capacity is at
+most x, a row without it that the capacity is larger; a record scaled up until it happens says that it lies between the last two
+intensities. With the intercept a = -ln theta / beta and the slope b = 1 / beta, the log-likelihood
 
     sum of weight * ln(Phi(a + b ln upper) - Phi(a + b ln lower))
 
@@ -27,8 +27,8 @@ class NoMaximumError(ValueError):
     """The likelihood has no finite maximum.
 
     Attributes:
-        theta, beta: their limits as the likelihood grows, NaN if unknown; beta is 0 for a step, infinite for a chance that does not rise.
-        share: chance that the limit has at every intensity, where beta is infinite, or NaN.
+        theta, beta: their limits as the likelihood grows, NaN if unknown; beta is 0 for a step, infinite for a flat probability.
+        share: probability that the limit has at every intensity, where beta is infinite, or NaN.
     """
 
     def __init__(self, message: str, theta: float, beta: float, share: float = math.nan) -> None:
@@ -37,7 +37,7 @@ class NoMaximumError(ValueError):
         self.theta, self.beta, self.share = theta, beta, share
 
     def chance(self, intensity: np.ndarray) -> np.ndarray:
-        """The limit of the chance at intensities."""
+        """The limit of the probability at intensities."""
         if not math.isnan(self.share):
             return np.full(np.shape(intensity), self.share)
         if math.isnan(self.theta):
@@ -73,7 +73,7 @@ class Capacities:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A lognormal curve as a straight line on probit paper, Phi^-1(chance) = intercept + slope * ln(intensity).
+    """A lognormal curve as a straight line on probit paper, Phi^-1(probability) = intercept + slope * ln(intensity).
 
     Attributes:
         intercept, slope: of the line. covariance: (2, 2) of both.
@@ -87,7 +87,7 @@ class Fit:
 
     @property
     def theta(self) -> float:
-        """The intensity at which the chance is one half."""
+        """The intensity at which the probability is one half."""
         return math.exp(-self.intercept / self.slope)
 
     @property
@@ -96,7 +96,7 @@ class Fit:
         return 1.0 / self.slope
 
     def chance(self, intensity: np.ndarray) -> np.ndarray:
-        """The chance of the event at intensities, of any shape."""
+        """The probability of the event at intensities, of any shape."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(self.intercept + self.slope * np.log(intensity)))
@@ -139,7 +139,7 @@ def require_maximum(known: Capacities) -> None:
 
 
 def falling() -> str:
-    """The reason why a chance that falls has no curve."""
+    """The reason why a probability that falls has no curve."""
     return "the event does not become more frequent as the intensity grows, which no lognormal curve can show"
 
 
@@ -201,7 +201,7 @@ def derivatives(known: Capacities, point: np.ndarray) -> tuple[float, np.ndarray
         return -math.inf, np.zeros(2), -np.eye(2)
     log_chance = log_ndtr(top) + np.log1p(-ratio)
     of_top, of_bottom = density_ratio(top) / (1.0 - ratio), density_ratio(bottom) * ratio / (1.0 - ratio)
-    rate_high, rate_low = np.where(mirrored, of_bottom, of_top), np.where(mirrored, of_top, of_bottom)  # density over chance
+    rate_high, rate_low = np.where(mirrored, of_bottom, of_top), np.where(mirrored, of_top, of_bottom)  # density over probability
     low, high = np.where(has_low, low, 0.0), np.where(has_high, high, 0.0)
     w = known.weight
     gradient = np.array([np.sum(w * (rate_high - rate_low)), np.sum(w * (rate_high * at_high - rate_low * at_low))])

@@ -18,7 +18,7 @@ METHODS = {
 
 
 class FragilityRequest(Request):
-    """Fit how the chance of an event grows with an intensity: a lognormal curve, and counted chances, with their intervals."""
+    """Fit how the probability of an event grows with an intensity: a lognormal curve, and counted probabilities, with their intervals."""
 
     event: str = Field(description="What may happen: buckled=1, 'peak_force > 5 kN', 'wear_depth > 2 mm', wall_regime=plateau.")
     intensity: str = Field(

@@ -1,4 +1,4 @@
-"""Fragility curves: fits, counted chances and bands."""
+"""Fragility curves: fits, counted probabilities and bands."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ ABOUT = {
     "failed": "number of rows that failed and are left out",
     "unknown": "number of rows of which it is unknown whether the event happened; left out, and intervals hold both outcomes of them",
     "void": "number of rows left out because they have no intensity, or for a cloud no demand, above 0",
-    "theta": "intensity at which the chance is one half; null without a finite maximum of the likelihood",
+    "theta": "intensity at which the probability is one half; null without a finite maximum of the likelihood",
     "theta_low": "lower end of its interval",
     "theta_high": "upper end of its interval; infinite if the data do not bound it",
     "beta": "standard deviation of the logarithm of the intensity at which the event first happens",
     "beta_low": "lower end of its interval",
     "beta_high": "upper end of its interval; infinite if the data do not bound it",
     "log_likelihood": "logarithm of the likelihood at its maximum",
-    "misfit": "p-value of the counted chances under the curve, by chi-squared; null if rows are not independent, or too few",
+    "misfit": "p-value of the counted probabilities under the curve, by chi-squared; null if rows are not independent, or too few",
     "interval": f"how the intervals were found: {'; '.join(f'{name}: {what}' for name, what in INTERVALS.items())}",
     "reason": "why there is no curve; empty if there is one",
     "intensity": "intensity; of a bin its geometric mean",
     "start": "smallest intensity of the bin",
     "stop": "largest intensity of the bin",
     "share": "part of the rows with the event",
-    "low": "lower end of the interval of the chance",
-    "high": "upper end of the interval of the chance",
-    "chance": "chance of the event by the lognormal curve; null without one",
+    "low": "lower end of the interval of the probability",
+    "high": "upper end of the interval of the probability",
+    "chance": "probability of the event by the lognormal curve; null without one",
 }
 COLUMNS = {
     FITS: ("curve", "by", "rows", "events", "groups", "failed", "unknown", "void", "theta", "theta_low", "theta_high", "beta", "beta_low",
@@ -62,7 +62,7 @@ WHOLE, WORDS = ("curve", "rows", "events", "groups", "failed", "unknown", "void"
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Chances that are counted, (k,) each.
+    """Probabilities that are counted, (k,) each.
 
     Attributes:
         intensity: of a stripe, or geometric mean of a bin. start, stop: ends of the bin.
@@ -90,10 +90,10 @@ class Curve:
         failed, void: numbers of rows left out: failed ones, and those without an intensity (for a cloud, a demand) above 0.
         unknown: number of rows left out because it is unknown whether the event happened. Intervals hold both outcomes of them, but for a
             cloud, which needs demands.
-        points: counted chances. grid: (GRID,) intensities of the curve.
+        points: counted probabilities. grid: (GRID,) intensities of the curve.
         fit: the lognormal curve, or None. reason: why there is none. limit: the error with its limits.
         interval: how the intervals were found. intervals: of the curve.
-        misfit: p-value of the counted chances under the curve (`goodness.misfit`); NaN if rows are not independent, or too few.
+        misfit: p-value of the counted probabilities under the curve (`goodness.misfit`); NaN if rows are not independent, or too few.
         line, demand: of a cloud, its straight line, and (n, 2) intensities and demands.
     """
 
@@ -117,7 +117,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Fragility(Result):
-    """How the chance of an event grows with an intensity: lognormal curves and counted chances; a notebook shows them.
+    """How the probability of an event grows with an intensity: lognormal curves and counted probabilities; a notebook shows them.
 
     Attributes:
         request: what was asked. rows: what was read. curves: one for each value of `by`, or one. notes: sentences for the reader.
@@ -155,7 +155,7 @@ class Fragility(Result):
         return f"{self.rows.event} over {self.rows.intensity.name}: {'; '.join(curves)}"
 
     def chance(self, intensity: Any, curve: int = 0) -> np.ndarray:
-        """The chance of the event by the lognormal curve.
+        """The probability of the event by the lognormal curve.
 
         Args:
             intensity: intensities > 0 of any shape, in SI units. curve: number of the curve, in the order of the values of `by`.
@@ -171,7 +171,7 @@ class Fragility(Result):
         return found.fit.chance(np.asarray(intensity, dtype=np.float64))
 
     def tables(self) -> dict[str, pa.Table]:
-        """The "fits" (theta, beta and their intervals), the "points" (counted chances) and the "curves" (with their bands)."""
+        """The "fits" (theta, beta and their intervals), the "points" (counted probabilities) and the "curves" (with their bands)."""
         return {which: _table(self, which) for which in COLUMNS}
 
     def facts(self) -> dict[str, Any]:
@@ -184,11 +184,11 @@ class Fragility(Result):
         }  # fmt: skip
 
     def printed(self) -> Iterator[PrintedTable | str]:
-        """Theta and beta of all curves with their intervals, and the counted chances of each beside those of its fit."""
+        """Theta and beta of all curves with their intervals, and the counted probabilities of each beside those of its fit."""
         unit = self.rows.intensity.unit_suffix.strip()
         level = f"{100.0 * self.request.confidence:g} %"
         over = f"{self.rows.intensity.name}{f' [{unit}]' if unit else ''}"
-        yield f"chance of {self.rows.event} over {over}: {METHODS[self.request.method]}"
+        yield f"probability of {self.rows.event} over {over}: {METHODS[self.request.method]}"
         header = ["curve", "rows", "events", *filter(None, ["groups" * bool(self.rows.over)]), "theta", f"from ({level})", "to", "beta",
                   f"from ({level}) ", "to ", "interval"]  # fmt: skip
         rows = []
@@ -248,7 +248,7 @@ def fit_of(curve: Curve) -> list[dict[str, Any]]:
 
 
 def points_of(curve: Curve) -> list[dict[str, Any]]:
-    """The counted chances of a curve."""
+    """The counted probabilities of a curve."""
     columns = {
         name: getattr(curve.points, name).tolist()
         for name in ("intensity", "start", "stop", "rows", "events", "unknown", "share", "low", "high")

@@ -78,9 +78,9 @@ def read(path: Path, event: str, intensity: str, over: Sequence[str], by: str | 
     if not state["rows"]:
         raise ConfigError(str(path), [Problem("", "no shard is written yet: nothing happened")])
     if state["design"] == CONVERGENCE:
-        raise ConfigError(str(path), [Problem("", "a convergence study has rows of several steps for a point: no chances")])
+        raise ConfigError(str(path), [Problem("", "a convergence study has rows of several steps for a point: no probabilities")])
     if state["design"] == SUBSET:
-        message = f"the rows of a subset simulation crowd around its event; the chance of the event: tribosweep rare {path}"
+        message = f"the rows of a subset simulation crowd around its event; the probability of the event: tribosweep rare {path}"
         raise ConfigError(str(path), [Problem("", message)])
     model, dataset = with_entries(model_of(path)), Dataset(path)
     (what,) = read_events("--event", [event], model)

@@ -29,7 +29,7 @@ sections.fragility = {
     }
     const axes = {
       xaxis: { title: { text: `${escaped(found.intensity)}${found.unit ? ` [${raised(found.unit)}]` : ""}`, standoff: 6 } },
-      yaxis: { title: { text: "chance", standoff: 6 }, range: [-0.03, 1.03] },
+      yaxis: { title: { text: "probability", standoff: 6 }, range: [-0.03, 1.03] },
     };
     return Plotly.react(element("fragility-chart"), data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
   },

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tribosweep.sweep.analyses.fragility.result import COLUMNS, FITS, Fragility, kinds_of
 from tribosweep.sweep.execution.stored import Finite, Line, Stored
 from tribosweep.sweep.io.text import visible
-from tribosweep.sweep.results.section import Section, written_tables
+from tribosweep.sweep.results.section import Section, Shown, written_tables
 
-TITLE = "chance of {event} over {intensity}"
+TITLE = "probability of {event} over {intensity}"
 
 
 class WrittenRequest(Stored):
@@ -23,8 +21,9 @@ class WrittenRequest(Stored):
     confidence: Finite
 
 
-def section_of(directory: Path, state: Mapping[str, Any]) -> Section | str:
+def section_of(shown: Shown) -> Section | str:
     """The tables in `fragility/` of a run, or the reason why they are not shown ("" if there are none)."""
+    directory, state = shown.directory, shown.state
     try:
         found = written_tables(directory, Fragility.folder, {which: kinds_of(which) for which in COLUMNS}, state, WrittenRequest)
     except ValueError as problem:

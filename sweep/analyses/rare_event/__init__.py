@@ -1,4 +1,4 @@
-"""Rare events: the chance of an event from a subset simulation."""
+"""Rare events: the probability of an event from a subset simulation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANALYSIS = Analysis(
     request=RareEventRequest,
     compute=_compute,
     section=True,
-    returns="The chance, its coefficient of variation and its interval; the levels and the curve as tables and a picture.",
+    returns="The probability, its coefficient of variation and its interval; the levels and the curve as tables and a picture.",
     raises="the design of the run is no subset simulation, or no level is complete",
     python=(
         '>>> study = {"study": {"model": "stop"}, "parameters": {"k_n": 100.0}, "time": {"end": 1.0}, "sweep": {',

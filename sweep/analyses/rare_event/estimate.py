@@ -1,4 +1,4 @@
-"""The chance of a rare event from the levels of a subset simulation, with its coefficient of variation and interval."""
+"""The probability of a rare event from the levels of a subset simulation, with its coefficient of variation and interval."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SLOW = 0.1  # share of accepted candidates below which a note warns
 
 
 def read(path: Path, confidence: float = 0.95) -> RareEvent:
-    """Estimate the chance of the event of a run, complete or not.
+    """Estimate the probability of the event of a run, complete or not.
 
     The states of the last level that descend from the same state of level 0 are a family. Families are independent, so that the spread of
     their sizes tells the variance of the estimate, with all correlations within and between levels; see A. Lee and N. Whiteley, Biometrika
@@ -52,7 +52,7 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
     state = state_of(path)
     if state["design"] != SUBSET:
         message = (
-            f'its design is {state["design"]!r}: the chance of a rare event needs design = "{SUBSET}"; chances of other events: '
+            f'its design is {state["design"]!r}: the probability of a rare event needs design = "{SUBSET}"; probabilities of other events: '
             "tribosweep sensitivity --chance, tribosweep fragility"
         )
         raise ConfigError(str(path), [Problem("", message)])
@@ -60,7 +60,7 @@ def read(path: Path, confidence: float = 0.95) -> RareEvent:
     config = load(directory.read_document())
     history = read_levels(directory, config, empty_history(config))
     if not history.climbs[0].levels:
-        raise ConfigError(str(path), [Problem("", "level 0 is not complete: there is no chance yet; tribosweep resume goes on")])
+        raise ConfigError(str(path), [Problem("", "level 0 is not complete: there is no probability yet; tribosweep resume goes on")])
     reached = {climb.repeat: climb for climb in history.climbs if climb.end == REACHED}
     ended = [climb for climb in history.climbs if climb.end != GOING]
     repeats = {number: widened(estimate_of([at_last(climb)], confidence), [climb], confidence) for number, climb in reached.items()}
@@ -92,7 +92,7 @@ def at_last(climb: Climb) -> tuple[Climb, int, np.ndarray]:
 
 
 def before(climb: Climb, level: int) -> float:
-    """The chance of the domain of a level of a repeat."""
+    """The probability of the domain of a level of a repeat."""
     return math.prod(each.probability for each in climb.levels[:level])
 
 
@@ -127,11 +127,11 @@ def estimate_of(parts: list[tuple[Climb, int, np.ndarray]], confidence: float) -
 
 
 def widened(estimate: Estimate, climbs: Sequence[Climb], confidence: float) -> Estimate:
-    """The estimate with an interval that also holds the chance if all unknown rows had the event, and if none had it.
+    """The estimate with an interval that also holds the probability if all unknown rows had the event, and if none had it.
 
-    States are those in which the event is known: their chance p is that among known ones. Of a space whose part u is unknown the event has
-    p (1 - u) at least and p (1 - u) + u at most. u is bounded by the plain sample of level 0 (Clopper and Pearson), also where only chains
-    have met unknown rows.
+    States are those in which the event is known: their probability p is that among known ones. Of a space whose part u is unknown the event
+    has p (1 - u) at least and p (1 - u) + u at most. u is bounded by the plain sample of level 0 (Clopper and Pearson), also where only
+    chains have met unknown rows.
     """
     if not any(level.unknown for climb in climbs for level in climb.levels):
         return estimate
@@ -149,7 +149,7 @@ def variation_by_chains(climbs: list[Climb], count: int) -> float:
 
 
 def curve_of(history: ClimbingHistory, confidence: float) -> np.ndarray:
-    """(k, 4) the chance to pass values of the observable, with its interval, by the levels that all repeats have finished."""
+    """(k, 4) the probability to pass values of the observable, with its interval, by the levels that all repeats have finished."""
     design = history.design
     common = min(len(climb.levels) for climb in history.climbs)
     longest = max(history.climbs, key=lambda climb: len(climb.levels))
@@ -157,7 +157,7 @@ def curve_of(history: ClimbingHistory, confidence: float) -> np.ndarray:
     margins: list[float] = []
     for level in longest.levels[:whole]:
         inside = level.margins[(level.margins >= level.domain) & np.isfinite(level.margins)]
-        if inside.size:  # without the least value of all, which no sample passes with a chance below 1
+        if inside.size:  # without the least value of all, which no sample passes with a probability below 1
             margins += list(np.quantile(inside, np.arange(len(margins) == 0, CURVE_POINTS) / CURVE_POINTS))
     if whole and longest.levels[whole - 1].goal <= 0.0:
         margins.append(longest.levels[whole - 1].goal)
@@ -196,21 +196,21 @@ def notes_on(config: Config, history: ClimbingHistory, estimate: Estimate | None
                 "Name another observable, or take a larger count."
             )
         if climb.end == ALL_LEVELS:
-            found.append(f"{where}the event is not reached in {design.levels} levels, where the chance is {chance:.2g}: raise levels.")
+            found.append(f"{where}the event is not reached in {design.levels} levels, where the probability is {chance:.2g}: raise levels.")
     lost = [(level.failed / level.rows, number) for climb in history.climbs for number, level in enumerate(climb.levels)]
     failed = sum(level.failed for climb in history.climbs for level in climb.levels)
     if failed:
         share, number = max(lost)
         found.append(
             f"{failed:,} of {history.computed:,} rows failed, up to {100.0 * share:.3g} % of a level (level {number}): they count "
-            "neither as rows with the event nor as rows without it, so that the chance is that among rows with results."
+            "neither as rows with the event nor as rows without it, so that the probability is that among rows with results."
         )
     if unknown := sum(level.unknown for climb in history.climbs for level in climb.levels):
         first = sum(climb.levels[0].unknown for climb in history.climbs)
         found.append(
             f"Of {unknown:,} of {history.computed:,} rows it is unknown whether the event happened, as {' or '.join(design.observables)} "
-            f"could not be computed there; {first:,} of them are in level 0. The chance leaves them out; its interval counts them as rows "
-            "without the event and as rows with it."
+            f"could not be computed there; {first:,} of them are in level 0. The probability leaves them out; its interval counts them as "
+            "rows without the event and as rows with it."
         )
     paces = [(level.accepted, number) for climb in history.climbs for number, level in enumerate(climb.levels) if number]
     if paces and min(paces)[0] < SLOW:

@@ -1,4 +1,4 @@
-"""The picture of a rare event: the chance to pass each value of its observable, on a logarithmic scale, with the levels and the limit."""
+"""The picture of a rare event: the probability to pass each value of its observable, on a logarithmic scale, with levels and limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMIT = "#8c1c13"
 
 
 def draw(found: RareEvent, out: Path | None) -> Picture:
-    """Draw the chance over the observable; errors as `picture.save`."""
+    """Draw the probability over the observable; errors as `picture.save`."""
     return save(out, SIZE, lambda figure: fill(figure, found), "rare")
 
 
@@ -31,7 +31,7 @@ def fill(figure: Figure, found: RareEvent) -> None:
     value, chance, low, high = found.curve.T
     axes.set_yscale("log")
     axes.fill_between(value, low, high, color=hue, alpha=0.18, linewidth=0.0, zorder=1, label=f"{100.0 * found.confidence:g} % interval")
-    axes.plot(value, chance, color=hue, linewidth=1.8, zorder=3, label="chance to pass the value")
+    axes.plot(value, chance, color=hue, linewidth=1.8, zorder=3, label="probability to pass the value")
     draw_levels(axes, found)
     design = found.design
     limit = limit_of(design)
@@ -44,7 +44,7 @@ def fill(figure: Figure, found: RareEvent) -> None:
     unit = found.observable.unit_suffix.strip()
     across = found.across.replace(found.observable.name, found.observable.name.replace("_", " "))
     axes.set_xlabel(plain(across + (f" [{unit}]" if unit else "")))
-    axes.set_ylabel(f"chance of a {'smaller' if downwards else 'larger'} value")
+    axes.set_ylabel(f"probability of a {'smaller' if downwards else 'larger'} value")
     axes.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     legend(axes, frameon=False, fontsize=8.5, loc="lower left")
@@ -62,7 +62,7 @@ def draw_levels(axes: Axes, found: RareEvent) -> None:
 
 
 def mark_estimate(axes: Axes, found: RareEvent, limit: float) -> None:
-    """Mark the chance of the event and its interval."""
+    """Mark the probability of the event and its interval."""
     if found.estimate is None:
         return
     each = found.estimate

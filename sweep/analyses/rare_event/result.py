@@ -1,11 +1,11 @@
-"""The chance of a rare event, and the levels that lead to it."""
+"""The probability of a rare event, and the levels that lead to it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A chance and its uncertainty.
+    """A probability and its uncertainty.
 
     Attributes:
-        probability: the chance; 0 if no state has the event.
+        probability: the probability; 0 if no state has the event.
         variation: its coefficient of variation, by the families of the states with the event; NaN without a state.
         families: number of families, those states of level 0 from which states with the event descend.
         low, high: ends of its interval.
@@ -44,17 +44,17 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RareEvent(Result):
-    """The chance of a rare event with its coefficient of variation and interval, and the levels that lead to it; a notebook shows it.
+    """The probability of a rare event with its coefficient of variation and interval, and the levels that lead to it; a notebook shows it.
 
     Attributes:
         state: state of the run (`run_state.state_of`). config: its study.
         observable: the quantity of the event; of a joined one its margin.
         confidence: level of the intervals.
-        estimate: the chance of the event; None if no repeat has reached it.
+        estimate: the probability of the event; None if no repeat has reached it.
         repeats: the estimate of each repeat that has reached it, by number.
         by_chains: coefficient of variation with the correlation within chains alone (Au and Beck 2001); NaN without estimate.
         levels: one entry per repeat and level, as in levels.parquet.
-        curve: (k, 4) observable (or its difference from the parameter that is the limit), chance to pass it, ends of the interval.
+        curve: (k, 4) observable (or its difference from the parameter that is the limit), probability to pass it, ends of the interval.
         rows, failed, unknown: number of rows, of those without results, and of those with results in which the event is unknown.
         notes: sentences for the reader.
     """
@@ -101,21 +101,19 @@ class RareEvent(Result):
         single = self.design.single
         return self.observable.name if single is None or isinstance(single.limit, float) else f"{self.observable.name} - {single.limit}"
 
-    folder: ClassVar[str] = ""  # its table, the levels, is written with the run
-
     @property
     def probability(self) -> float:
-        """The chance of the event; NaN if no repeat has reached it."""
+        """The probability of the event; NaN if no repeat has reached it."""
         return math.nan if self.estimate is None else self.estimate.probability
 
     @property
     def variation(self) -> float:
-        """The coefficient of variation of the chance; NaN if no repeat has reached the event."""
+        """The coefficient of variation of the probability; NaN if no repeat has reached the event."""
         return math.nan if self.estimate is None else self.estimate.variation
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Both ends of the interval of the chance; (0, NaN) if no repeat has reached the event."""
+        """Both ends of the interval of the probability; (0, NaN) if no repeat has reached the event."""
         return (0.0, math.nan) if self.estimate is None else (self.estimate.low, self.estimate.high)
 
     @property
@@ -124,13 +122,13 @@ class RareEvent(Result):
         return self.failed > 0 or self.estimate is None
 
     def line(self) -> str:
-        """The event and its chance."""
+        """The event and its probability."""
         if self.estimate is None:
             return f"{self.event}: not reached"
         return f"{self.event}: {self.probability:.3g} ({self.interval[0]:.2g} to {self.interval[1]:.2g})"
 
     def tables(self) -> dict[str, pa.Table]:
-        """The "levels" (one row for each repeat and level) and the "curve" (chance to pass each value, with its interval)."""
+        """The "levels" (one row for each repeat and level) and the "curve" (probability to pass each value, with its interval)."""
         import pyarrow as pa
 
         from tribosweep.sweep.execution.adaptive.levels_table import columns_of
@@ -138,7 +136,7 @@ class RareEvent(Result):
 
         kinds = {"integer": pa.int64(), "word": pa.string(), "float": pa.float64()}
         levels = pa.schema([described(q.name, kinds[q.kind], q.unit, q.description) for q in columns_of(self.config)])
-        about = (self.observable.description, "chance to pass it", "lower end of its interval", "upper end of its interval")
+        about = (self.observable.description, "probability to pass it", "lower end of its interval", "upper end of its interval")
         units = (self.observable.unit, "1", "1", "1")
         curve = pa.schema([described(*each) for each in zip(CURVE, [pa.float64()] * 4, units, about, strict=True)])
         return {
@@ -167,10 +165,10 @@ class RareEvent(Result):
         }
 
     def printed(self) -> Iterator[PrintedTable | str]:
-        """The chance of the event, of all repeats together and of each, and the levels of every repeat."""
+        """The probability of the event, of all repeats together and of each, and the levels of every repeat."""
         level = f"{100.0 * self.confidence:g} %"
-        yield f"chance of {self.event} and its coefficient of variation"
-        header = ["chance", f"from ({level})", "to", "variation", "families", "rows", "by Monte Carlo"]
+        yield f"probability of {self.event} and its coefficient of variation"
+        header = ["probability", f"from ({level})", "to", "variation", "families", "rows", "by Monte Carlo"]
         named = [] if self.estimate is None else [("all repeats", self.estimate)]
         several = self.design.repeats > 1
         if several:
@@ -191,7 +189,7 @@ class RareEvent(Result):
         unit = self.observable.unit_suffix.strip()
         goal = f"{self.across}{f' [{unit}]' if unit else ''}"
         several = self.design.repeats > 1
-        header = ["level", goal, "share", "chance", "correlation", "variation", "accepted", "rows", "failed"]
+        header = ["level", goal, "share", "probability", "correlation", "variation", "accepted", "rows", "failed"]
         header += [UNKNOWN] if self.unknown else []
         rows = []
         for row in self.levels:

@@ -16,7 +16,7 @@ from tribosweep.kernels.models.outputs import STATISTICS
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import STEADY
 from tribosweep.sweep.analysis.branching.backbone import backbone_table
-from tribosweep.sweep.analysis.branching.load import BRANCHES, Branching, load
+from tribosweep.sweep.analysis.branching.load import Branching, load
 from tribosweep.sweep.execution.directory import (
     BRANCHED,
     OTHER_STUDY,
@@ -33,12 +33,13 @@ from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.files import read_text
 from tribosweep.sweep.io.toml import parse_toml, to_toml
 from tribosweep.sweep.io.version import VERSION
+from tribosweep.sweep.study.branches import BRANCHES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tribosweep.kernels.branches.branch import Branch
-    from tribosweep.kernels.branches.curves import Curve
+    from tribosweep.kernels.branches.curves import SpecialCurve
     from tribosweep.sweep.design.points import Points
 
 FOLDER, CURVES, CURVED = "points", "curves", "curves.parquet"
@@ -108,7 +109,7 @@ def observables(branching: Branching) -> dict[str, Quantity]:
     return {name: quantity for name, quantity in returned.items() if name not in LEFT_OUT} | {SLOWEST.name: SLOWEST}
 
 
-def numbers_within(found: Sequence[Branch | Curve]) -> list[int]:
+def numbers_within(found: Sequence[Branch | SpecialCurve]) -> list[int]:
     """The number of each branch or curve among those of its point of the study, in the order in which they were found."""
     counts: dict[int, int] = {}
     numbers = []
@@ -172,7 +173,7 @@ def block_table(branching: Branching, points: Points, found: Sequence[Branch]) -
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"config_hash": digest(branching)}))
 
 
-def of_motions(found: Branch | Curve, quantities: Mapping[str, Quantity]) -> dict[str, list[Any]]:
+def of_motions(found: Branch | SpecialCurve, quantities: Mapping[str, Quantity]) -> dict[str, list[Any]]:
     """The columns `motion_fields` of the motions of a branch or curve."""
     columns = {
         "multiplier_re": found.multipliers.real.tolist(),
@@ -202,7 +203,7 @@ def motion_fields(quantities: Mapping[str, Quantity]) -> list[pa.Field]:
     ]
 
 
-def curve_table(branching: Branching, points: Points, branches: Sequence[Branch], found: Sequence[Curve]) -> pa.Table:
+def curve_table(branching: Branching, points: Points, branches: Sequence[Branch], found: Sequence[SpecialCurve]) -> pa.Table:
     """The points of the curves of a block of the study's points, in order; `branches`: those on which they were found."""
     import pyarrow as pa
 

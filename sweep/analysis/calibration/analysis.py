@@ -16,7 +16,14 @@ from tribosweep.sweep.analysis.calibration.optima import Optimum, improved, opti
 from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult, Landscape
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import LEAST_FREEDOM, Knowledge, freedom_of, knowledge, pairs_together, profiles
+from tribosweep.sweep.analysis.calibration.uncertainty import (
+    LEAST_FREEDOM,
+    FitUncertainty,
+    fit_uncertainty,
+    freedom_of,
+    pairs_together,
+    profiles,
+)
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 
 UNLIKELY = 1e-3  # a scatter with a smaller probability is reported as too large
@@ -64,7 +71,7 @@ def carry_out(
     fits = improved(system, with_noise(calibration, system, fits), calibration.seed)
     optima = optima_of(fits, system)
     known = [
-        knowledge(
+        fit_uncertainty(
             calibration.space,
             each.coordinates,
             fits.point.jacobian[each.lanes[0]],
@@ -108,14 +115,14 @@ def with_noise(calibration: Calibration, system: System, fits: Fits) -> Fits:
     return fits
 
 
-def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[str, ...]) -> Landscape:
+def landscape(system: System, optimum: Optimum, known: FitUncertainty, names: tuple[str, ...]) -> Landscape:
     """The loss around an optimum: four standard deviations to each side, or up to the bounds if the data do not determine a parameter."""
     space = system.space
     side = max(13, min(31, math.isqrt(20_000 // len(system.data.runs))))
     axes = []
     for name in names:
         place = space.names.index(name)
-        reach = 4.0 * known.sd[place] if known.told[place] else space.width[place]
+        reach = 4.0 * known.sd[place] if known.identifiable[place] else space.width[place]
         low, high = space.low[place], space.low[place] + space.width[place]
         axes.append(np.linspace(max(low, optimum.coordinates[place] - reach), min(high, optimum.coordinates[place] + reach), side))
     places = [space.names.index(name) for name in names]
@@ -126,9 +133,9 @@ def landscape(system: System, optimum: Optimum, known: Knowledge, names: tuple[s
     return Landscape((names[0], names[1]), (values[0], values[1]), chi2)
 
 
-def pair_of(space: Space, known: Knowledge) -> tuple[str, ...]:
+def pair_of(space: Space, known: FitUncertainty) -> tuple[str, ...]:
     """The two parameters that the data separate worst."""
-    for direction in known.blind:
+    for direction in known.undetermined:
         members = direction.members(space)
         if len(members) > 1:
             return members[0].name, members[1].name
@@ -161,9 +168,9 @@ def notes_on(result: CalibrationResult) -> list[str]:
             f"{data.count} numbers for {len(space.names)} parameters leave nothing to estimate the scatter, so there are no intervals: "
             f'measure more, or state the standard deviations and noise = "known".'
         )
-    notes += [f"Not told: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
-              for direction in known.blind]  # fmt: skip
-    apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.told[place]]
+    notes += [f"Not identifiable: {direction.sentence(space)}. Fix one of them, give a prior, or measure something else."
+              for direction in known.undetermined]  # fmt: skip
+    apart = [space.names[place] for place in np.flatnonzero(best.spread > RIDGE) if known.identifiable[place]]
     if apart:
         where = ", ".join(f"{name} by {best.spread[space.names.index(name)]:.2g} of its range" for name in apart)
         notes.append(f"Fits with the same computed numbers differ in {where}: the data do not tell them as well as the intervals say.")
@@ -172,11 +179,11 @@ def notes_on(result: CalibrationResult) -> list[str]:
     notes += [f"{space.names[place]} lies on a bound and counts as known there: widen its bounds, or find out what keeps it there."
               for place in np.flatnonzero(known.bound)]  # fmt: skip
     if result.calibration.known and known.freedom > 0:
-        chance = float(stats.chi2.sf(best.chi2, known.freedom))
-        if chance < UNLIKELY:
+        probability = float(stats.chi2.sf(best.chi2, known.freedom))
+        if probability < UNLIKELY:
             notes.append(
                 f"chi^2 = {best.chi2:.4g} with {known.freedom:g} degrees of freedom: the scatter is larger than the standard deviations "
-                f"say (chance {chance:.1g}). The model misses something, or they are too small, and so are the intervals."
+                f"say (probability {probability:.1g}). The model misses something, or they are too small, and so are the intervals."
             )
     near = [each for each in result.optima[1:] if each.outcome in OPTIMAL and each.chi2 - best.chi2 < 9.0 * known.scale**2]
     if near:
@@ -207,7 +214,7 @@ def notes_on_steps(result: CalibrationResult) -> list[str]:
     largest = int(np.argmax(np.abs(change)))
     where = f"{data.names[data.observable[largest]]} of {data.runs[int(data.run[largest])]}"
     said = f"Half the step changes the computed numbers by {np.abs(change).max():.2g} standard deviations at most ({where})"
-    told, jacobian = np.flatnonzero(known.told), point.jacobian[result.best]
+    told, jacobian = np.flatnonzero(known.identifiable), point.jacobian[result.best]
     if not told.size:
         return [f"{said}."]
     lacks = np.append(change / system.noise, np.zeros(len(jacobian) - len(change)))

@@ -23,10 +23,11 @@ from tribosweep.sweep.analysis.calibration.sheet import (
     read_setting,
     read_sheet,
 )
-from tribosweep.sweep.analysis.calibration.sources import ON_PATH, TIME_COLUMN, Compared, Source, in_time
+from tribosweep.sweep.analysis.calibration.sources import ON_PATH, Compared, Source, in_time
 from tribosweep.sweep.io.errors import Findings, Problem, advise, first_of
 from tribosweep.sweep.io.tables import MOST_NUMBERS
 from tribosweep.sweep.io.values import padded, read_value, written
+from tribosweep.sweep.study.calibration import TIME_COLUMN
 from tribosweep.sweep.study.document import belongs
 from tribosweep.sweep.study.schema import TIME_KEYS
 
@@ -187,7 +188,7 @@ def read_data(
 def read_tests(sheet: Sheet, model: Model, free: set[str], known: set[str], problems: list[Problem]) -> SourceRuns:
     """The runs of a file of tests; its columns that are parameters are the settings."""
     quantities = by_name(model.parameters)
-    check_columns(sheet, [*quantities, *known], problems)
+    check_columns(sheet, [*quantities, *sorted(known)], problems)
     names = [name for name in sheet.columns if name in quantities and name not in known]
     problems += [Problem(sheet.place(name), "is free: a setting of the tests is known") for name in names if name in free]
     read = {name: read_setting(sheet, quantities[name], problems) for name in names if name not in free}
@@ -202,7 +203,7 @@ def read_trace(
 
     Each run of the exact engine ends at its sample; those of a time scheme (`stepped`) share the run that ends at the last sample.
     """
-    check_columns(sheet, [source.time, *known], problems)
+    check_columns(sheet, [source.time, *sorted(known)], problems)
     path = source.path.removesuffix(".file")
     times = np.zeros(sheet.count)
     if source.time not in sheet.columns:
@@ -273,7 +274,7 @@ def read_loop(
 ) -> SourceRuns:
     """The runs of a loop of an imposed displacement, one per sample, in the order of the samples."""
     path, column = source.path.removesuffix(".file"), str(source.displacement)
-    check_columns(sheet, [column, source.time, *known], problems)
+    check_columns(sheet, [column, source.time, *sorted(known)], problems)
     timed, found, before = source.time in sheet.columns, Findings(), len(problems)
     x, times = np.zeros(sheet.count), np.arange(float(sheet.count))
     if column not in sheet.columns:

@@ -14,18 +14,19 @@ import numpy as np
 
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, OPTIMAL, OUTCOMES, Fits
 from tribosweep.sweep.analysis.calibration.jumps import BoundaryCrossing
-from tribosweep.sweep.analysis.calibration.load import Calibration, at_values
+from tribosweep.sweep.analysis.calibration.load import Calibration
 from tribosweep.sweep.analysis.calibration.optima import Optimum
 from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR, Draws, read, to_bytes
 from tribosweep.sweep.analysis.calibration.posterior.smc_stages import FILES
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import Knowledge, Profile
+from tribosweep.sweep.analysis.calibration.uncertainty import FitUncertainty, Profile
 from tribosweep.sweep.execution.directory import CALIBRATED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.toml import to_toml
 from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.free import at_values
 from tribosweep.sweep.study.load import load
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class CalibrationResult:
     system: System
     fits: Fits
     optima: list[Optimum]
-    known: list[Knowledge]
+    known: list[FitUncertainty]
     crossings: list[BoundaryCrossing]
     profiles: list[Profile] = field(default_factory=list)
     landscapes: tuple[Landscape, ...] = ()
@@ -129,7 +130,7 @@ def records(result: CalibrationResult) -> list[dict[str, Any]]:
                 "optimum": number, "fits": len(optimum.lanes), "outcome": optimum.outcome, "chi2": optimum.chi2,
                 "parameter": free.name, "unit": free.unit, "value": float(values[place]),
                 "std": nothing(known.sd[place] * rates[place]), "low": nothing(known.low[place]),
-                "high": nothing(known.high[place]), "told": bool(known.told[place]), "on_bound": bool(known.bound[place]),
+                "high": nothing(known.high[place]), "told": bool(known.identifiable[place]), "on_bound": bool(known.bound[place]),
                 "profile_low": nothing(profile.low) if profile else None, "profile_high": nothing(profile.high) if profile else None,
                 "lower": free.lower, "upper": free.upper, "scale": "log" if free.logarithmic else "linear",
             })  # fmt: skip
@@ -172,7 +173,7 @@ def facts(result: CalibrationResult) -> dict[str, Any]:
         "noise_scale": nothing(known.scale * result.system.noise),
         "parameters": list(result.space.names),
         "correlation": correlation,
-        "not_told": [[free.name for free in direction.members(result.space)] for direction in known.blind],
+        "not_told": [[free.name for free in direction.members(result.space)] for direction in known.undetermined],
         "crossings": [
             {"run": result.calibration.data.runs[each.run], "before": each.before, "after": each.after, "values": each.where.tolist(),
              "jumps": [{"observable": j.observable, "before": nothing(j.before), "after": nothing(j.after)} for j in each.jumps]}

@@ -10,10 +10,11 @@ import numpy as np
 from scipy import stats
 
 from tribosweep.sweep.analysis.calibration.fitting import OPTIMAL, STUCK, fit
-from tribosweep.sweep.analysis.calibration.parameters import Free, Space
+from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.study.free import Free
 
-BLIND = 1e-7  # part of the largest singular value: the data do not see directions below it (derivatives are good to 1e-9)
+UNDETERMINED = 1e-7  # part of the largest singular value: the data do not see directions below it (derivatives are good to 1e-9)
 WIDE = 0.5  # part of the range: a larger standard deviation adds nothing to the bounds
 MEMBER = 0.05  # part of the largest component: parameters above it belong to a direction
 TOGETHER = 0.95  # correlation: above it, two parameters are reported to move together
@@ -60,17 +61,17 @@ def moved(free: Free, by: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class FitUncertainty:
     """Uncertainties at an optimum, for (n,) parameters.
 
     Attributes:
         sd: standard deviations of the coordinates; NaN for a parameter that the data do not determine or that lies on a bound.
         low, high: ends of the intervals, as parameter values.
         correlation: (n, n), NaN likewise. bound: mask of the parameters on a bound, which count as known there.
-        blind: the directions that the data do not determine.
+        undetermined: the directions that the data do not determine.
         scale: factor on all standard deviations; NaN where nothing is left to estimate it. factor: half width of an interval in
             standard deviations. freedom: number of data less number of free parameters, or less what the data determine beside priors.
-        unseen: mask of the parameters that belong to a blind direction, which end wherever their fit left them.
+        unseen: mask of the parameters that belong to an undetermined direction, which end wherever their fit left them.
     """
 
     sd: np.ndarray
@@ -78,14 +79,14 @@ class Knowledge:
     high: np.ndarray
     correlation: np.ndarray
     bound: np.ndarray
-    blind: list[Direction]
+    undetermined: list[Direction]
     scale: float
     factor: float
     freedom: float
     unseen: np.ndarray
 
     @property
-    def told(self) -> np.ndarray:
+    def identifiable(self) -> np.ndarray:
         """Mask of the parameters that have an interval."""
         return np.asarray(np.isfinite(self.sd))
 
@@ -101,12 +102,12 @@ def freedom_of(space: Space, coordinates: np.ndarray, jacobian: np.ndarray, data
         return float(data - np.count_nonzero(inner))
     scaled = jacobian[:, inner] * space.width[inner]
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-    return float(data - np.sum(left[:data][:, sizes > BLIND * sizes.max()] ** 2)) if sizes.size else float(data)
+    return float(data - np.sum(left[:data][:, sizes > UNDETERMINED * sizes.max()] ** 2)) if sizes.size else float(data)
 
 
-def knowledge(
+def fit_uncertainty(
     space: Space, coordinates: np.ndarray, jacobian: np.ndarray, chi2: float, known: bool, level: float, data: int | None = None
-) -> Knowledge:
+) -> FitUncertainty:
     """Linear uncertainties at one optimum.
 
     The Jacobian in parts of the range between bounds is U S V^T, and the standard deviation along V_k is 1 / S_k. If that is too large,
@@ -127,16 +128,16 @@ def knowledge(
     scale = math.nan if not known and not left else 1.0 if known or priors else math.sqrt(chi2 / freedom)
     factor = float(stats.norm.ppf(0.5 + 0.5 * level) if known else stats.t.ppf(0.5 + 0.5 * level, max(freedom, 1.0)))
     correlation, sd, unseen = np.full((n, n), math.nan), np.full(n, math.nan), np.zeros(n, dtype=bool)
-    blind: list[Direction] = []
+    undetermined: list[Direction] = []
     if len(inner):
         _, sizes, right = np.linalg.svd(jacobian[:, inner] * space.width[inner], full_matrices=True)
         sizes = np.append(sizes, np.zeros(len(inner) - len(sizes)))
-        seen = sizes > BLIND * sizes.max()
+        seen = sizes > UNDETERMINED * sizes.max()
         told = seen & (sizes * WIDE > np.nan_to_num(scale))  # no scatter: what the data see has a value, but no interval
         for place in np.flatnonzero(~told):
             parts = np.zeros(n)
             parts[inner] = right[place]
-            blind.append(Direction(parts, bool(seen[place])))
+            undetermined.append(Direction(parts, bool(seen[place])))
         shares = np.sum(right[~told] ** 2, axis=0)
         covariance = (right[told].T / sizes[told] ** 2) @ right[told] * np.multiply.outer(space.width[inner], space.width[inner]) * scale**2
         spread = np.sqrt(np.diag(covariance))
@@ -147,14 +148,12 @@ def knowledge(
         within[~clear] = within[:, ~clear] = math.nan
         correlation[np.ix_(inner, inner)] = within
         sd[inner] = np.where(clear, spread, math.nan)
-    low, high = (space.values(coordinates + side * factor * np.nan_to_num(sd)) for side in (-1.0, 1.0))
-    told_ = np.isfinite(sd)
-    return Knowledge(
-        sd, np.where(told_, low, math.nan), np.where(told_, high, math.nan), correlation, bound, blind, scale, factor, freedom, unseen
-    )
+    ends = (space.values(coordinates + side * factor * np.nan_to_num(sd)) for side in (-1.0, 1.0))
+    low, high = (np.where(np.isfinite(sd), end, math.nan) for end in ends)
+    return FitUncertainty(sd, low, high, correlation, bound, undetermined, scale, factor, freedom, unseen)
 
 
-def pairs_together(space: Space, known: Knowledge) -> list[tuple[str, str, float]]:
+def pairs_together(space: Space, known: FitUncertainty) -> list[tuple[str, str, float]]:
     """Strongly correlated pairs of parameters that the data determine: (name, name, correlation), the strongest first."""
     n = len(space.names)
     pairs = [(space.names[i], space.names[j], float(known.correlation[i, j])) for i in range(n) for j in range(i)]
@@ -179,7 +178,7 @@ class Profile:
     limit: float
 
 
-def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowledge, names: Sequence[str]) -> list[Profile]:
+def profiles(system: System, coordinates: np.ndarray, chi2: float, known: FitUncertainty, names: Sequence[str]) -> list[Profile]:
     """Compute the profile likelihoods of some parameters, evenly over some standard deviations.
 
     If an end of an interval lies outside, or between two distant points, a further pass goes out to the bound, or between these points.
@@ -191,7 +190,7 @@ def profiles(system: System, coordinates: np.ndarray, chi2: float, known: Knowle
         place = space.names.index(name)
         edges = space.low[place], space.low[place] + space.width[place]
         optimum = float(coordinates[place])
-        reach = PROFILE_REACH / 1.96 * known.factor * known.sd[place] if known.told[place] else space.width[place]
+        reach = PROFILE_REACH / 1.96 * known.factor * known.sd[place] if known.identifiable[place] else space.width[place]
         u, gains = np.array([optimum]), np.zeros(1)
         wanted = [(max(edges[0], optimum - reach), min(edges[1], optimum + reach))]
         for _ in range(MOST_ROUNDS):

@@ -13,11 +13,12 @@ from tribosweep.sweep.analysis.optimisation.evolution import AROUND, evolve
 from tribosweep.sweep.analysis.optimisation.front import FrontPoint, front_of
 from tribosweep.sweep.analysis.optimisation.functions import QUANTILE
 from tribosweep.sweep.analysis.optimisation.jumps import Jump, find_jumps
-from tribosweep.sweep.analysis.optimisation.load import EVOLUTION, Optimisation
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
 from tribosweep.sweep.analysis.optimisation.results import END_OF_FRONT, OptimisationRequest, OptimisationResult, Slice, value_and_unit
-from tribosweep.sweep.analysis.optimisation.searching import KEPT, Scales, Task, Visit, limits_of, scales_of, search, visit_of
+from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, Task, candidate_of, limits_of, scales_of, search
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.study.optimise import EVOLUTION
 
 SAMPLE = 4  # points for each start, computed without derivatives, from which the starts are chosen
 SHOWN = 3  # number of jumps that are described
@@ -63,23 +64,23 @@ def carry_out(
     scales = scales_of(measures, signs, np.array([each.limit for each in optimisation.constraints]))
     starts = chosen_starts(optimisation, sample[whole], measures[whole], scales)
     if optimisation.method == EVOLUTION:
-        visits: list[Visit] = []
+        candidates: list[Candidate] = []
         place = evolve(evaluator, scales, optimisation.seed, tell=tell)
-        optima = [Optimum(visit_at(evaluator, place, scales, 0, visits), None, (0,))]
-        return finished(OptimisationResult(optimisation, evaluator, scales, optima, visits), request)
-    visits = search(evaluator, [Task(place) for place in starts], scales, tell)
-    if not any(visit.kept for visit in visits):
-        visits += restored(evaluator, starts, scales, visits)
-    optima = optima_of(visits, scales)
-    jumps = find_jumps(evaluator, optima[0].visit, visits, scales)
+        optima = [Optimum(candidate_at(evaluator, place, scales, 0, candidates), None, (0,))]
+        return finished(OptimisationResult(optimisation, evaluator, scales, optima, candidates), request)
+    candidates = search(evaluator, [Task(place) for place in starts], scales, tell)
+    if not any(candidate.kept for candidate in candidates):
+        candidates += restored(evaluator, starts, scales, candidates)
+    optima = optima_of(candidates, scales)
+    jumps = find_jumps(evaluator, optima[0].candidate, candidates, scales)
     polished = False
-    if optima[0].visit.kept and (not optima[0].converged or (jumps and jumps[0].distance < AROUND)):
-        optima, polished = polish(evaluator, optima, scales, visits, optimisation.seed)
-        jumps = find_jumps(evaluator, optima[0].visit, visits, scales) if polished else jumps
+    if optima[0].candidate.kept and (not optima[0].converged or (jumps and jumps[0].distance < AROUND)):
+        optima, polished = polish(evaluator, optima, scales, candidates, optimisation.seed)
+        jumps = find_jumps(evaluator, optima[0].candidate, candidates, scales) if polished else jumps
     front: list[FrontPoint] = []
-    if len(optimisation.objectives) > 1 and optima[0].visit.kept:
-        front = front_of(evaluator, visits, starts, optimisation.front, scales)
-    return finished(OptimisationResult(optimisation, evaluator, scales, optima, visits, jumps, polished, front), request)
+    if len(optimisation.objectives) > 1 and optima[0].candidate.kept:
+        front = front_of(evaluator, candidates, starts, optimisation.front, scales)
+    return finished(OptimisationResult(optimisation, evaluator, scales, optima, candidates, jumps, polished, front), request)
 
 
 def chosen_starts(optimisation: Optimisation, sample: np.ndarray, measures: np.ndarray, scales: Scales) -> np.ndarray:
@@ -103,38 +104,40 @@ def finished(result: OptimisationResult, request: OptimisationRequest) -> Optimi
     return result
 
 
-def visit_at(evaluator: Evaluator, place: np.ndarray, scales: Scales, number: int, visits: list[Visit]) -> Visit:
-    """The visit of one point; its derivatives are computed if there are any."""
+def candidate_at(evaluator: Evaluator, place: np.ndarray, scales: Scales, number: int, candidates: list[Candidate]) -> Candidate:
+    """The candidate of one point; its derivatives are computed if there are any."""
     coordinates = (evaluator.space.low + evaluator.space.width * place)[np.newaxis]
     if any(each.measure.counts for each in evaluator.functions):
         rows = evaluator.plain_rows(coordinates)
         functions = evaluator.functions_of(rows.values[0], rows.slopes[0], rows.codes[0], bool(rows.good[0]))
     else:
         functions = evaluator.at(coordinates)[0]
-    visits.append(visit_of(number, place, functions, Task(place), scales))
-    return visits[-1]
+    candidates.append(candidate_of(number, place, functions, Task(place), scales))
+    return candidates[-1]
 
 
-def restored(evaluator: Evaluator, starts: np.ndarray, scales: Scales, visits: Sequence[Visit]) -> list[Visit]:
+def restored(evaluator: Evaluator, starts: np.ndarray, scales: Scales, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Search for points that keep the constraints, by least violation, and go on from those that do."""
-    ends = [visit.place for visit in ends_of(visits).values()]
-    number = 1 + max(visit.search for visit in visits)
+    ends = [candidate.place for candidate in ends_of(candidates).values()]
+    number = 1 + max(candidate.search for candidate in candidates)
     found = search(evaluator, [Task(place, objective=None) for place in (*starts, *ends)], scales, first=number)
-    again = [visit_of(each.search, each.place, each.functions, Task(each.place), scales) for each in found]
-    kept = [visit.place for visit in ends_of(again).values() if visit.kept]
+    again = [candidate_of(each.search, each.place, each.functions, Task(each.place), scales) for each in found]
+    kept = [candidate.place for candidate in ends_of(again).values() if candidate.kept]
     if kept:
-        again += search(evaluator, [Task(place) for place in kept], scales, first=1 + max(visit.search for visit in again))
+        again += search(evaluator, [Task(place) for place in kept], scales, first=1 + max(candidate.search for candidate in again))
     return again
 
 
-def polish(evaluator: Evaluator, optima: list[Optimum], scales: Scales, visits: list[Visit], seed: int) -> tuple[list[Optimum], bool]:
+def polish(
+    evaluator: Evaluator, optima: list[Optimum], scales: Scales, candidates: list[Candidate], seed: int
+) -> tuple[list[Optimum], bool]:
     """Look around the best optimum without derivatives, then with them from what was found; whether that gained anything."""
     best = optima[0]
-    number = 1 + max(visit.search for visit in visits)
-    place = evolve(evaluator, scales, seed, best.visit.place)
-    visits += search(evaluator, [Task(place)], scales, first=number)
-    end = ends_of([visit for visit in visits if visit.search == number]).get(number, best.visit)
-    if end.rank >= (best.visit.rank[0], best.visit.rank[1] - GAIN):
+    number = 1 + max(candidate.search for candidate in candidates)
+    place = evolve(evaluator, scales, seed, best.candidate.place)
+    candidates += search(evaluator, [Task(place)], scales, first=number)
+    end = ends_of([candidate for candidate in candidates if candidate.search == number]).get(number, best.candidate)
+    if end.rank >= (best.candidate.rank[0], best.candidate.rank[1] - GAIN):
         return optima, False
     return [Optimum(end, conditions(end, Task(end.place), scales), (number,)), *optima], True
 
@@ -146,7 +149,7 @@ def slice_of(result: OptimisationResult, asked: Sequence[str]) -> Slice:
     places = [space.names.index(name) for name in names]
     side = max(9, min(SIDE, math.isqrt(MOST_POINTS // evaluator.count))) if len(names) == 2 else 4 * SIDE
     axes = [np.linspace(0.0, 1.0, side) for _ in names]
-    lanes = np.tile(result.optima[0].visit.place, (side ** len(names), 1))
+    lanes = np.tile(result.optima[0].candidate.place, (side ** len(names), 1))
     lanes[:, places] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(names))
     coordinates = space.low + space.width * lanes
     measures = np.where(evaluator.admissible(space.values(coordinates))[:, np.newaxis], evaluator.measures(coordinates), np.nan)
@@ -163,7 +166,7 @@ def notes_on(result: OptimisationResult) -> list[str]:
     if best.conditions is None:
         notes.append("Differential evolution found this point from values alone: it has no multipliers, and may not be the optimum.")
     else:
-        if best.visit.kept and not best.converged:
+        if best.candidate.kept and not best.converged:
             notes.append(
                 f"The optimality conditions do not hold (residual {best.conditions.residual:.2g}): this is the best point found, "
                 "perhaps at a jump or a kink, and no proven optimum."
@@ -176,7 +179,7 @@ def notes_on(result: OptimisationResult) -> list[str]:
     notes += notes_on_jumps(result)
     if result.polished:
         notes.append("A search without derivatives around the best end found a better point, which is shown.")
-    near = [each for each in result.optima[1:] if each.converged and each.visit.goal - best.visit.goal < CLOSE]
+    near = [each for each in result.optima[1:] if each.converged and each.candidate.goal - best.candidate.goal < CLOSE]
     if near:
         many = "1 more optimum is" if len(near) == 1 else f"{len(near)} more optima are"
         notes.append(f"{many} nearly as good (within {100.0 * CLOSE:g} % of the spread over the starts).")
@@ -191,7 +194,7 @@ def notes_on(result: OptimisationResult) -> list[str]:
 
 def notes_on_bounds(result: OptimisationResult) -> list[str]:
     """A sentence on variables that lie on a bound, at the optimum or at points of the front."""
-    places = np.stack([point.visit.place for point in result.front] or [result.optima[0].visit.place])
+    places = np.stack([point.candidate.place for point in result.front] or [result.optima[0].candidate.place])
     at = ((places < AT_BOUND) | (places > 1.0 - AT_BOUND)).sum(axis=0)
     names = result.optimisation.space.names
     if result.front:
@@ -218,12 +221,12 @@ def notes_on_rows(result: OptimisationResult) -> list[str]:
 
 def steepness(optimum: Optimum, scales: Scales) -> float:
     """The largest derivative of the scaled objective at an optimum."""
-    return float(np.abs(optimum.visit.functions.objectives[0][1]).max() / scales.objectives[0])
+    return float(np.abs(optimum.candidate.functions.objectives[0][1]).max() / scales.objectives[0])
 
 
 def notes_on_limits(result: OptimisationResult) -> list[str]:
     """Sentences on constraints that no point keeps."""
-    best, scales = result.optima[0].visit, result.scales
+    best, scales = result.optima[0].candidate, result.scales
     if best.kept:
         return []
     count = len(result.optimisation.objectives)

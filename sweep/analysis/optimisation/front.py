@@ -13,7 +13,7 @@ import numpy as np
 
 from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
 from tribosweep.sweep.analysis.optimisation.optimality import CONVERGED, conditions
-from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, Visit, limits_of, search
+from tribosweep.sweep.analysis.optimisation.searching import Candidate, Scales, Task, limits_of, search
 
 SLACK = 1e-6  # of the scales of objectives: values that differ by less are equal
 ROUNDS = 3  # of caps: evenly spaced ones, then those of the widest gaps
@@ -25,11 +25,11 @@ class FrontPoint:
     """A point of the front.
 
     Attributes:
-        visit: the point. trade_off: how much the first objective falls for each unit by which the second grows, both in their units times
-            their sign; NaN at the ends, and where the second does not bind. residual: of the optimality conditions.
+        candidate: the point. trade_off: how much the first objective falls for each unit by which the second grows, both in their units
+            times their sign; NaN at the ends, and where the second does not bind. residual: of the optimality conditions.
     """
 
-    visit: Visit
+    candidate: Candidate
     trade_off: float
     residual: float
 
@@ -44,40 +44,40 @@ class Known:
     """All computed points that keep the constraints, of which a front is made.
 
     Attributes:
-        visits: the points. goals: (visits, 2) both objectives in their units times their sign.
+        candidates: the points. goals: (candidates, 2) both objectives in their units times their sign.
     """
 
-    visits: list[Visit]
+    candidates: list[Candidate]
     goals: np.ndarray
 
     @classmethod
-    def of(cls, visits: Sequence[Visit]) -> Known:
+    def of(cls, candidates: Sequence[Candidate]) -> Known:
         """Choose the points with results that keep the limits of constraints, whatever cap they were computed for."""
-        own = [each for each in visits if each.functions.good and each.kept]
+        own = [each for each in candidates if each.functions.good and each.kept]
         goals = [[float(f.max()) for f, _ in each.functions.objectives] for each in own]
         return cls(own, np.array(goals).reshape(-1, 2))
 
-    def best(self, cap: float, slack: float, count: int = 1) -> list[Visit]:
+    def best(self, cap: float, slack: float, count: int = 1) -> list[Candidate]:
         """The points with the least first objective whose second is at most a cap."""
         inside = np.flatnonzero(self.goals[:, 1] <= cap + slack)
-        return [self.visits[place] for place in inside[np.argsort(self.goals[inside, 0], kind="stable")][:count]]
+        return [self.candidates[place] for place in inside[np.argsort(self.goals[inside, 0], kind="stable")][:count]]
 
 
-def front_of(evaluator: Evaluator, visits: list[Visit], starts: np.ndarray, count: int, scales: Scales) -> list[FrontPoint]:
+def front_of(evaluator: Evaluator, candidates: list[Candidate], starts: np.ndarray, count: int, scales: Scales) -> list[FrontPoint]:
     """Compute the front.
 
     Args:
-        evaluator: the functions. visits: points that minimised the first objective, to which all others are added.
+        evaluator: the functions. candidates: points that minimised the first objective, to which all others are added.
         starts: (starts, n) in parts of the ranges. count: number of points of the front. scales: of the functions.
 
     Returns:
         Points none of which is better than another in both objectives, the least second objective first.
     """
     slack = SLACK * scales.objectives[1]
-    known = Known.of(visits)
-    best_of_second = known.visits[int(np.argmin(known.goals[:, 1]))].place
-    explore(evaluator, [Task(place, objective=1) for place in (best_of_second, *starts)], scales, visits)
-    known = Known.of(visits)
+    known = Known.of(candidates)
+    best_of_second = known.candidates[int(np.argmin(known.goals[:, 1]))].place
+    explore(evaluator, [Task(place, objective=1) for place in (best_of_second, *starts)], scales, candidates)
+    known = Known.of(candidates)
     least = float(known.goals[:, 1].min())
     most = float(min(known.goals[known.goals[:, 0] <= known.goals[:, 0].min() + SLACK * scales.objectives[0], 1]))
     caps = np.array([least, most])
@@ -86,33 +86,33 @@ def front_of(evaluator: Evaluator, visits: list[Visit], starts: np.ndarray, coun
     for number in range(ROUNDS):
         room = count - len(caps)
         wanted = room if number == ROUNDS - 1 else -(-room // 2)
-        new = np.linspace(least, most, wanted + 2)[1:-1] if number == 0 else between(Known.of(visits), caps, wanted, slack)
+        new = np.linspace(least, most, wanted + 2)[1:-1] if number == 0 else between(Known.of(candidates), caps, wanted, slack)
         if not len(new):
             continue
         caps = np.sort(np.append(caps, new))
-        known = Known.of(visits)
+        known = Known.of(candidates)
         tasks = [Task(each.place, cap=float(cap)) for cap in new for each in known.best(cap, slack, WARM)]
-        explore(evaluator, tasks, scales, visits)
-    known = Known.of(visits)
+        explore(evaluator, tasks, scales, candidates)
+    known = Known.of(candidates)
     ends = [known.best(cap, slack)[0] for cap in caps]  # from here on each cap starts at its neighbours' ends
     tasks = [Task(ends[place + side].place, cap=float(cap)) for place, cap in enumerate(caps) for side in (-1, 1)
              if 0 < place < len(caps) - 1]  # fmt: skip
-    explore(evaluator, tasks, scales, visits)
-    known = Known.of(visits)
+    explore(evaluator, tasks, scales, candidates)
+    known = Known.of(candidates)
     return pruned([point_of(known.best(cap, slack)[0], float(cap), scales) for cap in caps], slack)
 
 
-def explore(evaluator: Evaluator, tasks: Sequence[Task], scales: Scales, visits: list[Visit]) -> None:
+def explore(evaluator: Evaluator, tasks: Sequence[Task], scales: Scales, candidates: list[Candidate]) -> None:
     """Carry out searches, and add their points as those of the first objective without a cap, so that they can be compared."""
     if not tasks:
         return
-    first = 1 + max((visit.search for visit in visits), default=-1)
-    for visit in search(evaluator, tasks, scales, first=first):
-        if not visit.functions.good:
+    first = 1 + max((candidate.search for candidate in candidates), default=-1)
+    for candidate in search(evaluator, tasks, scales, first=first):
+        if not candidate.functions.good:
             continue
-        goal = float(visit.functions.objectives[0][0].max()) / scales.objectives[0]
-        excess = max((float(g.max()) for g, _ in limits_of(visit.functions, scales)), default=0.0)
-        visits.append(replace(visit, goal=goal, excess=max(0.0, excess)))
+        goal = float(candidate.functions.objectives[0][0].max()) / scales.objectives[0]
+        excess = max((float(g.max()) for g, _ in limits_of(candidate.functions, scales)), default=0.0)
+        candidates.append(replace(candidate, goal=goal, excess=max(0.0, excess)))
 
 
 def between(known: Known, caps: np.ndarray, count: int, slack: float) -> np.ndarray:
@@ -128,21 +128,21 @@ def between(known: Known, caps: np.ndarray, count: int, slack: float) -> np.ndar
     return np.concatenate(found)
 
 
-def point_of(visit: Visit, cap: float | None, scales: Scales) -> FrontPoint:
+def point_of(candidate: Candidate, cap: float | None, scales: Scales) -> FrontPoint:
     """A point with its trade-off, from the multiplier of its cap."""
-    task = Task(visit.place, cap=cap)
-    found = conditions(visit, task, scales)
+    task = Task(candidate.place, cap=cap)
+    found = conditions(candidate, task, scales)
     slope = found.multipliers[-1] * scales.objectives[0] / scales.objectives[1] if cap is not None else np.nan
-    return FrontPoint(visit, float(slope) if slope > 0.0 else float("nan"), found.residual)
+    return FrontPoint(candidate, float(slope) if slope > 0.0 else float("nan"), found.residual)
 
 
 def pruned(points: Sequence[FrontPoint], slack: float) -> list[FrontPoint]:
     """The points that no other one dominates, each once."""
     found: list[FrontPoint] = []
-    for point in sorted(points, key=lambda each: [float(f.max()) for f, _ in each.visit.functions.objectives][::-1]):
-        first, second = (float(f.max()) for f, _ in point.visit.functions.objectives)
+    for point in sorted(points, key=lambda each: [float(f.max()) for f, _ in each.candidate.functions.objectives][::-1]):
+        first, second = (float(f.max()) for f, _ in point.candidate.functions.objectives)
         if found:
-            last_first, last_second = (float(f.max()) for f, _ in found[-1].visit.functions.objectives)
+            last_first, last_second = (float(f.max()) for f, _ in found[-1].candidate.functions.objectives)
             if first >= last_first or second - last_second <= 0.0 * slack:
                 continue
         found.append(point)

@@ -33,7 +33,7 @@ class Measure:
 
     Attributes:
         kind: VALUE of the only row, MEAN, QUANTILE, WORST (largest or smallest) or CHANCE over the rows.
-        quantity: the observable, of a chance the first one of its event. level: of a quantile. event: of a chance.
+        quantity: the observable, of a probability the first one of its event. level: of a quantile. event: of a probability.
         model: that simulates the rows.
     """
 
@@ -75,7 +75,7 @@ class Measure:
     def values(self, observed: Values, largest: bool) -> np.ndarray:
         """Its values (...) from the rows (..., rows) of each observable; `largest`: whether the worst row is the largest one.
 
-        NaN if a row has no value, and for a chance if it is unknown of a row whether the event happened.
+        NaN if a row has no value, and for a probability if it is unknown of a row whether the event happened.
         """
         if self.event is not None and self.model is not None:
             happened, unknown = outcome_in(self.event, self.model, observed)
@@ -210,14 +210,14 @@ def read_observable(name: str, model: Model) -> Quantity:
     if name not in known:
         raise ValueError(f"{name!r} is no observable of the model {model.name}; {advise(name, known, OBSERVABLES)}")
     if known[name].words:
-        raise ValueError(f"{name} is a word: take the chance of it, such as 'chance of {name} = {known[name].words[0]}'")
+        raise ValueError(f"{name} is a word: take the probability of it, such as 'chance of {name} = {known[name].words[0]}'")
     return known[name]
 
 
 def read_event(text: str, model: Model) -> Event:
-    """Parse the event of a chance; ValueError if it is none."""
+    """Parse the event of a probability; ValueError if it is none."""
     if not text.strip():
-        raise ValueError("a chance is that of an event: 'chance of peak_force > 5 kN'")
+        raise ValueError("a probability is that of an event: 'chance of peak_force > 5 kN'")
     try:
         (event,) = read_events("", [text], model)
     except ConfigError as error:
@@ -247,16 +247,16 @@ def read_constraint(text: str, model: Model, rows: int) -> Constraint:
         raise ValueError(f"{text!r}: {error}") from None
     if measure.kind == CHANCE:
         if not 0.0 <= limit <= 1.0:
-            raise ValueError(f"{text!r}: a chance is from 0 to 1, not {limit:g}")
+            raise ValueError(f"{text!r}: a probability is from 0 to 1, not {limit:g}")
         return as_quantile(measure, upper, limit, rows)
     return Constraint(measure, upper, limit)
 
 
 def as_quantile(measure: Measure, upper: bool, limit: float, rows: int) -> Constraint:
-    """A limit of the chance of "observable above (below) a number", as the order statistic that must keep that number.
+    """A limit of the probability of "observable above (below) a number", as the order statistic that must keep that number.
 
-    At most k of the rows exceed a number if and only if the largest but k does not. The order statistic has a derivative, and the chance
-    has none. (A tie, where rows equal the number, has no chance.)
+    At most k of the rows exceed a number if and only if the largest but k does not. The order statistic has a derivative, and the
+    probability has none. (A tie, where rows equal the number, has the probability 0.)
     """
     event = measure.event
     quantity = measure.quantity

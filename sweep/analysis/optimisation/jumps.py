@@ -9,7 +9,7 @@ import numpy as np
 
 from tribosweep.sweep.analysis.calibration.system import regimes_in_words
 from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
-from tribosweep.sweep.analysis.optimisation.searching import Scales, Visit
+from tribosweep.sweep.analysis.optimisation.searching import Candidate, Scales
 
 HALVINGS = 40
 MOST = 8  # boundaries that are searched
@@ -36,17 +36,18 @@ class Jump:
     change: str
 
 
-def find_jumps(evaluator: Evaluator, best: Visit, visits: Sequence[Visit], scales: Scales) -> list[Jump]:
+def find_jumps(evaluator: Evaluator, best: Candidate, candidates: Sequence[Candidate], scales: Scales) -> list[Jump]:
     """Bisect between an optimum and the nearest computed points with other regimes or counts, and compare both sides.
 
     The function jumps if it changes by more than its derivatives predict. Each kind of change is looked at once.
     """
-    kinds: dict[bytes, Visit] = {}
-    for visit in sorted((each for each in visits if each.functions.good), key=lambda each: float(np.abs(each.place - best.place).max())):
-        if np.abs(visit.place - best.place).max() > NEAR or len(kinds) == MOST:
+    kinds: dict[bytes, Candidate] = {}
+    good = [each for each in candidates if each.functions.good]
+    for candidate in sorted(good, key=lambda each: float(np.abs(each.place - best.place).max())):
+        if np.abs(candidate.place - best.place).max() > NEAR or len(kinds) == MOST:
             break
-        if (visit.functions.codes != best.functions.codes).any():
-            kinds.setdefault(visit.functions.codes.tobytes(), visit)
+        if (candidate.functions.codes != best.functions.codes).any():
+            kinds.setdefault(candidate.functions.codes.tobytes(), candidate)
     if not kinds:
         return []
     a, b = np.tile(best.place, (len(kinds), 1)), np.stack([each.place for each in kinds.values()])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, Visit, rows_of
+from tribosweep.sweep.analysis.optimisation.searching import Candidate, Scales, Task, rows_of
 
 ACTIVE = 1e-4  # part of a limit's scale: a constraint that is nearer to its limit is active
 AT_BOUND = 1e-7  # part of a range
@@ -32,14 +32,14 @@ class Conditions:
     upper: np.ndarray
 
 
-def conditions(visit: Visit, task: Task, scales: Scales) -> Conditions:
+def conditions(candidate: Candidate, task: Task, scales: Scales) -> Conditions:
     """The multipliers, by nonnegative least squares of the gradient of the Lagrangian over active constraints and bounds."""
     from scipy.optimize import nnls
 
-    f, df, g, dg = rows_of(task, visit.functions, scales)
-    n = len(visit.place)
+    f, df, g, dg = rows_of(task, candidate.functions, scales)
+    n = len(candidate.place)
     top, tight = np.flatnonzero(f >= f.max() - ACTIVE), np.flatnonzero(g >= -ACTIVE)
-    low, high = np.flatnonzero(visit.place < AT_BOUND), np.flatnonzero(visit.place > 1.0 - AT_BOUND)
+    low, high = np.flatnonzero(candidate.place < AT_BOUND), np.flatnonzero(candidate.place > 1.0 - AT_BOUND)
     unit = np.eye(n)
     columns = np.concatenate([dg[tight], -unit[low], unit[high]]).T
     if len(top) == 1:
@@ -49,10 +49,10 @@ def conditions(visit: Visit, task: Task, scales: Scales) -> Conditions:
         system = np.block([[df[top].T, columns], [np.full((1, len(top)), heavy), np.zeros((1, columns.shape[1]))]])
         solution, residual = nnls(system, np.append(np.zeros(n), heavy))
         solution = solution[len(top) :]
-    owners = np.concatenate([np.full(len(each), place) for place, (each, _) in enumerate(visit.functions.constraints)] or [np.zeros(0)])
-    count = len(visit.functions.constraints)
+    owners = np.concatenate([np.full(len(each), place) for place, (each, _) in enumerate(candidate.functions.constraints)] or [np.zeros(0)])
+    count = len(candidate.functions.constraints)
     if task.cap is not None:
-        owners = np.append(owners, np.full(len(visit.functions.objectives[1][0]), count))
+        owners = np.append(owners, np.full(len(candidate.functions.objectives[1][0]), count))
         count += 1
     multipliers = np.bincount(owners[tight].astype(int), solution[: len(tight)], minlength=count) if count else np.zeros(0)
     lower, upper = np.zeros(n), np.zeros(n)
@@ -65,37 +65,37 @@ class Optimum:
     """The best point of searches that ended at the same place.
 
     Attributes:
-        visit: the point. conditions: there; None where there is no derivative. searches: their numbers.
+        candidate: the point. conditions: there; None where there is no derivative. searches: their numbers.
     """
 
-    visit: Visit
+    candidate: Candidate
     conditions: Conditions | None
     searches: tuple[int, ...]
 
     @property
     def converged(self) -> bool:
         """Whether it keeps the constraints and the optimality conditions hold."""
-        return self.visit.kept and self.conditions is not None and self.conditions.residual <= CONVERGED
+        return self.candidate.kept and self.conditions is not None and self.conditions.residual <= CONVERGED
 
 
-def ends_of(visits: Sequence[Visit]) -> dict[int, Visit]:
+def ends_of(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     """Search -> the best point that it computed."""
-    found: dict[int, Visit] = {}
-    for visit in visits:
-        if np.isfinite(visit.goal) and (visit.search not in found or visit.rank < found[visit.search].rank):
-            found[visit.search] = visit
+    found: dict[int, Candidate] = {}
+    for candidate in candidates:
+        if np.isfinite(candidate.goal) and (candidate.search not in found or candidate.rank < found[candidate.search].rank):
+            found[candidate.search] = candidate
     return found
 
 
-def same(one: Visit, other: Visit) -> bool:
+def same(one: Candidate, other: Candidate) -> bool:
     """Whether two ends of searches are one optimum."""
     near = float(np.abs(one.place - other.place).max()) < SAME_PLACE and abs(one.goal - other.goal) < SAME_VALUE
     return near and one.kept == other.kept
 
 
-def optima_of(visits: Sequence[Visit], scales: Scales) -> list[Optimum]:
+def optima_of(candidates: Sequence[Candidate], scales: Scales) -> list[Optimum]:
     """The distinct ends of searches that minimised the first objective, the best first."""
-    left = sorted(ends_of(visits).values(), key=lambda visit: (visit.rank, visit.search))
+    left = sorted(ends_of(candidates).values(), key=lambda candidate: (candidate.rank, candidate.search))
     found = []
     while left:
         best = left[0]

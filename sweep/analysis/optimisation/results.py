@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.load import at_values
 from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
 from tribosweep.sweep.analysis.optimisation.front import FrontPoint
 from tribosweep.sweep.analysis.optimisation.functions import Measure
 from tribosweep.sweep.analysis.optimisation.jumps import Jump
-from tribosweep.sweep.analysis.optimisation.load import OPTIMISE, Optimisation
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
-from tribosweep.sweep.analysis.optimisation.searching import KEPT, Scales, Visit, limits_of
+from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, limits_of
 from tribosweep.sweep.execution.directory import OPTIMISED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.toml import to_toml
 from tribosweep.sweep.study.config import Config
+from tribosweep.sweep.study.free import at_values
 from tribosweep.sweep.study.load import load
+from tribosweep.sweep.study.optimise import OPTIMISE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ class OptimisationResult:
 
     Attributes:
         optimisation: the checked optimisation. evaluator: its functions. scales: of the functions.
-        optima: the distinct ends of searches, the best first. visits: every computed point.
+        optima: the distinct ends of searches, the best first. candidates: every computed point.
         jumps: boundaries near the best optimum where a function jumps. polished: whether a search without derivatives found it.
         front: of two objectives. slice: if requested. notes: sentences for the reader.
     """
@@ -72,7 +73,7 @@ class OptimisationResult:
     evaluator: Evaluator
     scales: Scales
     optima: list[Optimum]
-    visits: list[Visit]
+    candidates: list[Candidate]
     jumps: list[Jump] = field(default_factory=list)
     polished: bool = False
     front: list[FrontPoint] = field(default_factory=list)
@@ -82,7 +83,7 @@ class OptimisationResult:
     @property
     def kept(self) -> bool:
         """Whether the best optimum keeps all constraints."""
-        return self.optima[0].visit.kept
+        return self.optima[0].candidate.kept
 
     @property
     def converged(self) -> bool:
@@ -92,12 +93,12 @@ class OptimisationResult:
     @property
     def best_values(self) -> np.ndarray:
         """(n,) the variables at the best optimum."""
-        return self.values_at(self.optima[0].visit)
+        return self.values_at(self.optima[0].candidate)
 
-    def values_at(self, visit: Visit) -> np.ndarray:
+    def values_at(self, candidate: Candidate) -> np.ndarray:
         """(n,) the variables of a computed point."""
         space = self.optimisation.space
-        return space.values(space.low + space.width * visit.place)
+        return space.values(space.low + space.width * candidate.place)
 
     def optimised(self) -> Config:
         """The study at the best optimum, with the rows of every point as its points."""
@@ -121,13 +122,13 @@ def records(result: OptimisationResult) -> list[dict[str, Any]]:
     space, objectives = result.optimisation.space, result.optimisation.objectives
     found = []
     for number, optimum in enumerate(result.optima):
-        values = result.values_at(optimum.visit)
+        values = result.values_at(optimum.candidate)
         for place, free in enumerate(space.frees):
-            part = optimum.visit.place[place]
+            part = optimum.candidate.place[place]
             found.append({
-                "optimum": number, "searches": len(optimum.searches), "kept": optimum.visit.kept, "converged": optimum.converged,
+                "optimum": number, "searches": len(optimum.searches), "kept": optimum.candidate.kept, "converged": optimum.converged,
                 "residual": None if optimum.conditions is None else nothing(optimum.conditions.residual),
-                "objective": str(objectives[0]), "objective_value": nothing(optimum.visit.functions.measures[0]),
+                "objective": str(objectives[0]), "objective_value": nothing(optimum.candidate.functions.measures[0]),
                 "objective_unit": objectives[0].measure.unit, "variable": free.name, "unit": free.unit, "value": float(values[place]),
                 "on_bound": bool(part < AT_BOUND or part > 1.0 - AT_BOUND), "lower": free.lower, "upper": free.upper,
                 "scale": "log" if free.logarithmic else "linear",
@@ -141,9 +142,9 @@ def limits(result: OptimisationResult) -> list[dict[str, Any]]:
     count, objective = len(optimisation.objectives), optimisation.objectives[0]
     found = []
     for number, optimum in enumerate(result.optima):
-        excess = [float(g.max()) for g, _ in limits_of(optimum.visit.functions, scales)]
+        excess = [float(g.max()) for g, _ in limits_of(optimum.candidate.functions, scales)]
         for place, constraint in enumerate(optimisation.constraints):
-            value = float(optimum.visit.functions.measures[count + place])
+            value = float(optimum.candidate.functions.measures[count + place])
             slack = constraint.sign * (constraint.limit - value)
             active = abs(slack) <= ACTIVE * scales.constraints[place]
             multiplier = math.nan if optimum.conditions is None else float(optimum.conditions.multipliers[place])
@@ -163,13 +164,12 @@ def history(result: OptimisationResult) -> list[dict[str, Any]]:
     """One flat dict for each computed point, in the order of computation."""
     names = (*(str(each) for each in result.optimisation.objectives), *(str(each) for each in result.optimisation.constraints))
     found = []
-    for number, visit in enumerate(result.visits):
-        values = zip(result.optimisation.space.names, result.values_at(visit).tolist(), strict=True)
-        measures = (
-            {name: nothing(value) for name, value in zip(names, visit.functions.measures, strict=True)} if visit.functions.good else {}
-        )
-        found.append({"evaluation": number, "search": visit.search, **dict(values), **measures,
-                      "excess": nothing(visit.excess), "kept": visit.kept})  # fmt: skip
+    for number, candidate in enumerate(result.candidates):
+        values = zip(result.optimisation.space.names, result.values_at(candidate).tolist(), strict=True)
+        functions = candidate.functions
+        measures = {name: nothing(value) for name, value in zip(names, functions.measures, strict=True)} if functions.good else {}
+        found.append({"evaluation": number, "search": candidate.search, **dict(values), **measures,
+                      "excess": nothing(candidate.excess), "kept": candidate.kept})  # fmt: skip
     return found
 
 
@@ -180,8 +180,8 @@ def front(result: OptimisationResult) -> list[dict[str, Any]]:
     names = (*(str(each) for each in optimisation.objectives), *(str(each) for each in optimisation.constraints))
     found = []
     for number, point in enumerate(result.front):
-        values = zip(optimisation.space.names, result.values_at(point.visit).tolist(), strict=True)
-        measures = zip(names, point.visit.functions.measures.tolist(), strict=True)
+        values = zip(optimisation.space.names, result.values_at(point.candidate).tolist(), strict=True)
+        measures = zip(names, point.candidate.functions.measures.tolist(), strict=True)
         sign = first.sign * second.sign if first is not None and second is not None else 1.0
         found.append({"point": number, **dict(measures), **dict(values), "trade_off": nothing(-sign * point.trade_off),
                       "converged": point.converged})  # fmt: skip
@@ -194,15 +194,15 @@ def facts(result: OptimisationResult) -> dict[str, Any]:
     count = len(optimisation.objectives)
     return {
         "objectives": [{"text": str(each), "verb": each.verb, "value": nothing(value), "unit": each.measure.unit}
-                       for each, value in zip(optimisation.objectives, best.visit.functions.measures[:count], strict=True)],
+                       for each, value in zip(optimisation.objectives, best.candidate.functions.measures[:count], strict=True)],
         "variables": dict(zip(optimisation.space.names, result.best_values.tolist(), strict=True)),
         "method": optimisation.method,
         "kept": result.kept,
         "converged": result.converged,
         "kkt_residual": None if best.conditions is None else nothing(best.conditions.residual),
-        "searches": len({visit.search for visit in result.visits}),
+        "searches": len({candidate.search for candidate in result.candidates}),
         "rows_of_a_point": evaluator.count,
-        "points": len(result.visits),
+        "points": len(result.candidates),
         "simulations": {"with_derivatives": evaluator.runs, "values_alone": evaluator.plain},
         "jumps": [{"function": str(evaluator.functions[each.function].measure), "before": nothing(each.before),
                    "after": nothing(each.after), "change": each.change, "distance": each.distance} for each in result.jumps],

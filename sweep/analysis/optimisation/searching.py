@@ -12,7 +12,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class Candidate:
     """A point that a search computed.
 
     Attributes:
@@ -105,58 +106,7 @@ def rows_of(task: Task, functions: Functions, scales: Scales) -> tuple[np.ndarra
     return each / scale, rates / scale, g, dg
 
 
-@dataclass(slots=True)
-class Meeting:
-    """Where searches wait until the points of all of them are computed.
-
-    Attributes:
-        alive: numbers of the searches that still run. asked: search -> its point. answers: search -> functions there.
-        closed: whether the searches must end. errors: what ended one of them.
-    """
-
-    alive: set[int]
-    asked: dict[int, np.ndarray] = field(default_factory=dict)
-    answers: dict[int, Functions] = field(default_factory=dict)
-    closed: bool = False
-    errors: list[BaseException] = field(default_factory=list)
-    changed: threading.Condition = field(default_factory=threading.Condition)
-
-    def ask(self, search: int, place: np.ndarray) -> Functions:
-        """The functions at a point; called by a search, which waits for them."""
-        with self.changed:
-            self.asked[search] = np.array(place)
-            self.changed.notify_all()
-            self.changed.wait_for(lambda: self.closed or search in self.answers)
-            if self.closed:
-                raise StopSearchError
-            return self.answers.pop(search)
-
-    def leave(self, search: int, error: BaseException | None = None) -> None:
-        """Tell that a search has ended."""
-        with self.changed:
-            self.alive.discard(search)
-            if error is not None:
-                self.errors.append(error)
-            self.changed.notify_all()
-
-    def next_batch(self) -> dict[int, np.ndarray]:
-        """Wait until every running search has asked; its points, none if all have ended."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.asked.keys() >= self.alive)
-            batch, self.asked = dict(sorted(self.asked.items())), {}
-        return batch
-
-    def answer(self, answers: dict[int, Functions]) -> None:
-        """Give the searches their functions."""
-        with self.changed:
-            self.answers.update(answers)
-            self.changed.notify_all()
-
-    def close(self) -> None:
-        """End all searches."""
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
+Questions = SimpleQueue[tuple[int, np.ndarray | BaseException | None]]  # numbers of searches with their points; at the end, what ended them
 
 
 class StopSearchError(Exception):
@@ -165,7 +115,7 @@ class StopSearchError(Exception):
 
 def search(
     evaluator: Evaluator, tasks: Sequence[Task], scales: Scales, tell: Callable[[int, int], None] | None = None, first: int = 0
-) -> list[Visit]:
+) -> list[Candidate]:
     """Carry out searches together.
 
     Args:
@@ -175,41 +125,74 @@ def search(
     Returns:
         Every computed point, batch by batch.
     """
-    space, visits = evaluator.space, list[Visit]()
-    meeting = Meeting(set(range(len(tasks))))
-    threads = [threading.Thread(target=run, args=(meeting, number, task, scales), daemon=True) for number, task in enumerate(tasks)]
+    space, candidates = evaluator.space, list[Candidate]()
+    questions: Questions = SimpleQueue()
+    answers = [SimpleQueue[Functions | None]() for _ in tasks]
+
+    def ask(number: int, place: np.ndarray) -> Functions:
+        questions.put((number, np.array(place)))
+        functions = answers[number].get()
+        if functions is None:
+            raise StopSearchError
+        return functions
+
+    def run(number: int) -> None:
+        failure: BaseException | None = None
+        try:
+            improve(lambda place: ask(number, place), tasks[number], scales)
+        except StopSearchError:
+            pass
+        except BaseException as error:
+            failure = error
+        questions.put((number, failure))
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(len(tasks))]
+    running, errors = set(range(len(tasks))), list[BaseException]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # SLSQP says when rounding leads it past a bound
         try:
             for thread in threads:
                 thread.start()
-            while batch := meeting.next_batch():
-                places = np.stack([*batch.values()])
-                found = evaluator.at(space.low + space.width * places)
-                for number, functions in zip(batch, found, strict=True):
-                    visits.append(visit_of(first + number, batch[number], functions, tasks[number], scales))
-                meeting.answer(dict(zip(batch, found, strict=True)))
+            while batch := next_batch(questions, running, errors):
+                functions = evaluator.at(space.low + space.width * np.stack([*batch.values()]))
+                for (number, place), values in zip(batch.items(), functions, strict=True):
+                    candidates.append(candidate_of(first + number, place, values, tasks[number], scales))
+                    answers[number].put(values)
                 if tell is not None:
-                    tell(len(tasks) - len(meeting.alive), len(tasks))
+                    tell(len(tasks) - len(running), len(tasks))
         finally:
-            meeting.close()
+            for answer in answers:
+                answer.put(None)
             for thread in threads:
                 thread.join()
-    if meeting.errors:
-        raise meeting.errors[0]
-    return visits
+    if errors:
+        raise errors[0]
+    return candidates
 
 
-def visit_of(number: int, place: np.ndarray, functions: Functions, task: Task, scales: Scales) -> Visit:
-    """A visit, with its objective and its violation; both are infinite without results."""
+def next_batch(questions: Questions, running: set[int], errors: list[BaseException]) -> dict[int, np.ndarray]:
+    """Wait until every running search has asked or ended; the points by search, none if all have ended."""
+    batch: dict[int, np.ndarray] = {}
+    while batch.keys() < running:
+        number, asked = questions.get()
+        if isinstance(asked, np.ndarray):
+            batch[number] = asked
+        else:
+            running.discard(number)
+            errors += [] if asked is None else [asked]
+    return dict(sorted(batch.items()))
+
+
+def candidate_of(number: int, place: np.ndarray, functions: Functions, task: Task, scales: Scales) -> Candidate:
+    """A candidate, with its objective and its violation; both are infinite without results."""
     if not functions.good:
-        return Visit(number, place, functions, np.inf, np.inf)
+        return Candidate(number, place, functions, np.inf, np.inf)
     f, _, g, _ = rows_of(task, functions, scales)
-    return Visit(number, place, functions, float(f.max(initial=-np.inf)), float(g.max(initial=0.0)))
+    return Candidate(number, place, functions, float(f.max(initial=-np.inf)), float(g.max(initial=0.0)))
 
 
 @dataclass(slots=True)
-class Progress:
+class BestPoint:
     """The best point of a search so far, and for how many points there was no better one.
 
     Attributes:
@@ -236,29 +219,22 @@ class StalledError(Exception):
     """Ends SLSQP where it does not get on."""
 
 
-def run(meeting: Meeting, number: int, task: Task, scales: Scales) -> None:
-    """One search, in its own thread: SLSQP, and again from the best point as long as that gains."""
-    try:
-        progress = Progress(task.start)
-        for _ in range(BEGINS):
-            before, progress.waited = progress.merit, 0
-            try:
-                descend(lambda place: meeting.ask(number, place), replace(task, start=progress.place), scales, progress)
-            except StalledError:
-                pass
-            else:
-                break
-            if progress.merit[0] > before[0] - GAIN and progress.merit[1] > before[1] - GAIN:
-                break
-    except StopSearchError:
-        meeting.leave(number)
-    except BaseException as error:
-        meeting.leave(number, error)
-    else:
-        meeting.leave(number)
+def improve(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales) -> None:
+    """One search: SLSQP, and again from the best point as long as that gains."""
+    progress = BestPoint(task.start)
+    for _ in range(BEGINS):
+        before, progress.waited = progress.merit, 0
+        try:
+            descend(ask, replace(task, start=progress.place), scales, progress)
+        except StalledError:
+            pass
+        else:
+            break
+        if progress.merit[0] > before[0] - GAIN and progress.merit[1] > before[1] - GAIN:
+            break
 
 
-def descend(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales, progress: Progress) -> None:
+def descend(ask: Callable[[np.ndarray], Functions], task: Task, scales: Scales, progress: BestPoint) -> None:
     """Minimise by SLSQP; every point that it tries is asked for once."""
     from scipy.optimize import minimize
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.sweep.execution import dataset, parquet
-from tribosweep.sweep.execution.adaptive import chances
+from tribosweep.sweep.execution.adaptive import probabilities
 from tribosweep.sweep.execution.adaptive.boundary_tracing import boundary_design
 from tribosweep.sweep.execution.adaptive.quadtree import NONE
 from tribosweep.sweep.execution.directory import RunDirectory
@@ -83,7 +83,7 @@ def tabulate(history: TracingHistory, provenance: Mapping[str, str]) -> pa.Table
     touches = np.array([axis.start * axis.stop <= 0.0 for axis in design.plane])
     scale = np.where(touches[brackets.along], ends[brackets.along], np.abs(middle))
     names = [
-        chances.label(design, curve.classes) if design.event else label(config, design.observable, design.level, curve.classes)
+        probabilities.label(design, curve.classes) if design.event else label(config, design.observable, design.level, curve.classes)
         for curve in found.curves
     ]
     known = tuple(dict.fromkeys(names))

@@ -15,8 +15,8 @@ from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.kernels.models.status import RESULTS
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.design.points import Points
-from tribosweep.sweep.execution.adaptive import chances
 from tribosweep.sweep.execution.adaptive import contour_lines as curves
+from tribosweep.sweep.execution.adaptive import probabilities
 from tribosweep.sweep.execution.adaptive.bisection import Brackets, goals
 from tribosweep.sweep.execution.adaptive.contour_lines import ContourLine
 from tribosweep.sweep.execution.adaptive.quadtree import FAILED, NONE, Cells, Lattice, Nodes
@@ -73,7 +73,7 @@ class TracingHistory:
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that are read from the rows of a level."""
-        names = named_in(chances.event_of(self.design, self.config.model)) if self.design.event else [self.design.observable]
+        names = named_in(probabilities.event_of(self.design, self.config.model)) if self.design.event else [self.design.observable]
         return *names, STATUS
 
     @property
@@ -103,7 +103,7 @@ class TracingHistory:
         """The classes and heights of the places of these rows."""
         if not self.design.event:
             return classify(by_name(self.config.model.observables)[self.design.observable], self.design.level, rows)
-        return chances.classify(self.design, self.config.model, rows, succeeded(rows))
+        return probabilities.classify(self.design, self.config.model, rows, succeeded(rows))
 
 
 def succeeded(rows: pa.Table) -> np.ndarray:
@@ -165,7 +165,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
     corners = cells.crossed(nodes)
     classes = nodes.classes[nodes.where(corners)]
     sides = curves.sides_of(corners, lattice.columns)
-    alternate = chances.saddles(classes) if design.event else curves.saddles(classes)
+    alternate = probabilities.saddles(classes) if design.event else curves.saddles(classes)
     centres, middles = np.full(corners.shape[1], NONE), lattice.middles(corners[0, alternate])
     narrow, failed = without_failed(begun(lattice, nodes, sides, design.width))
     while (wide := narrow.wide()).any() or len(middles[0]):
@@ -179,7 +179,7 @@ def trace(design: Boundary) -> Generator[Places, Seen, TracedCurves]:
         narrow, lost = without_failed(merged(narrow.part(~wide), narrowed))
         failed += lost
     if design.event:
-        return TracedCurves(*chances.joined(narrow, sides, classes, centres), failed)
+        return TracedCurves(*probabilities.joined(narrow, sides, classes, centres), failed)
     return TracedCurves(narrow, curves.join(narrow, sides, classes, centres), failed)
 
 

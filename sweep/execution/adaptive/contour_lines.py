@@ -17,7 +17,6 @@ from tribosweep.sweep.execution.adaptive.bisection import Brackets
 
 # sides of a cell, in order around it, as pairs of its corners (see `quadtree.CORNERS`)
 AROUND = ((0, 1), (1, 3), (3, 2), (2, 0))
-SADDLE = 4  # crossings of one boundary in a cell whose corners alternate
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def columns_of(config: Config) -> tuple[Quantity, ...]:
         Quantity("unknown", "", "of them whose observable could not be computed; they count as neither", kind="integer"),
         Quantity(GOAL, goal.unit, f"{goal.description} of the next domain; at the last level the limit of the event"),
         Quantity("probability", "1", "share of the states of this level in the next domain"),
-        Quantity("exceedance", "1", "chance of the next domain: product of the shares so far"),
+        Quantity("exceedance", "1", "probability of the next domain: product of the shares so far"),
         Quantity("correlation", "1", "gamma of Au and Beck (2001): 0 if the states of a chain are independent, more if they repeat"),
         Quantity("variation", "1", "coefficient of variation of the share, with this correlation"),
         Quantity("accepted", "1", "share of the candidates that were accepted; null at level 0"),

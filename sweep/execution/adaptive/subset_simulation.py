@@ -1,12 +1,12 @@
 """The levels of a subset simulation: chains within domains that shrink around a rare event.
 
 Level 0 is a plain sample of the parameters. The share `level_probability` of a level that is nearest to the event starts the chains of the
-next level, which stay within the domain beyond the farthest of them. The chance of the event is the product of the shares.
+next level, which stay within the domain beyond the farthest of them. The probability of the event is the product of the shares.
 
 A chain moves in standard normal space by conditional sampling: a candidate is rho u + sigma xi, with rho^2 + sigma^2 = 1, which leaves the
 normal distribution as it is. If the candidate lies outside the domain, the chain stays. sigma follows the share of candidates that are
 accepted, step by step, towards 0.44. A parameter whose values have no neighbours (a draw, a record, a word) is either kept or drawn anew,
-with equal chance, which leaves the distribution as it is too; sigma follows the chains that keep all of these. Source: I. Papaioannou,
+with equal probability, which leaves the distribution as it is too; sigma follows the chains that keep all of these. Source: I. Papaioannou,
 W. Betz, K. Zwirglmaier and D. Straub, "MCMC algorithms for subset simulation", Probabilistic Engineering Mechanics 41 (2015), 89-103.
 
 A step of all chains is computed together. Its random numbers depend on seed, repeat, level and step alone, and all else on the rows before,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 STATUS = "status"
 ACCEPTED = 0.44  # share of candidates that is aimed at, of the source
 FIRST_SCALE = 0.6  # sigma of the first step, of the source
-KEPT = 0.5  # chance that a step keeps a parameter whose values have no neighbours
+KEPT = 0.5  # probability that a step keeps a parameter whose values have no neighbours
 FEWEST_STARTS = 0.1  # of the chains; if fewer distinct states lie above tied ones, those that are tied start chains too
 GOING, REACHED, STALLED, ALL_LEVELS = "going", "reached", "stalled", "all levels"
 

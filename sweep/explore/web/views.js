@@ -26,7 +26,6 @@ function element(kind, attributes = {}, ...children) {
 
 const edge = ({ low, width, log }, place) => (log ? 10 ** (low + width * place) : low + width * place);
 const placeOf = ({ low, width, log }, value) => ((log ? Math.log10(value) : value) - low) / width;
-const codeOf = (bins, value) => Math.min(Math.max(Math.floor(placeOf(bins, value)), 0), bins.count - 1);
 
 function scaleOf(bins, range) {
   const scale = (bins.log ? libraries.scaleLog() : libraries.scaleLinear()).domain([edge(bins, 0), edge(bins, bins.count)]);

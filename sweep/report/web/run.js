@@ -12,11 +12,11 @@ function showFacts() {
   list(element("state"), [content.state, `${content.count.toLocaleString("en")} points`, ...held, ...loose]);
   element("sentences").replaceChildren(...content.summary.flatMap(([what, said]) =>
     [["dt", what], ["dd", said.replace(/\^2/g, "²").replace(/\^3/g, "³")]].map(([kind, textContent]) => Object.assign(document.createElement(kind), { textContent }))));
-  showIndices();
   for (const [name, facts] of Object.entries(content.sections)) sections[name].show(facts);
-  showCurves();
+  element("boundaries").hidden = !content.curves.length;
+  const curves = content.curves.map(({ between, curves, places, width }) => [between, curves, places.toLocaleString("en"), width.toExponential(1)]);
+  element("curves").replaceChildren(numbersTable(["between", "curves", "places", "widest bracket, relative"], curves, 1));
   showGroups();
-  showSignals();
   table(element("statuses"), Object.entries(content.statuses).map(([name, count]) => [name, count.toLocaleString("en"), ""]));
   table(element("fixed"), content.fixed);
   table(element("provenance"), content.provenance);
@@ -279,8 +279,8 @@ function listen() {
 
 // What is drawn of a run besides its map and traces.
 async function drawAnalyses() {
-  for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw(facts);
-  for (const draw of [drawGroups, drawSignals]) await draw();
+  for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw?.(facts);
+  await drawGroups();
 }
 
 // Areas are painted before Plotly is there.

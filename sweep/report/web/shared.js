@@ -1,6 +1,6 @@
 // What all pages need: elements, numbers, tables, colours, and the start of Plotly.
 
-const sections = {};  // name of an analysis -> what fills its part of the page: show(facts), and draw(facts) once Plotly is there
+const sections = {};  // name of an analysis -> what fills its part of the page: show(facts), and if it draws draw(facts) once Plotly is there
 const element = (id) => document.getElementById(id);
 const seconds = () => (performance.now() / 1000).toFixed(3);
 

@@ -1,4 +1,4 @@
-// Statistics over draws and over rows: quantiles and chances at every place, and signals. Plotly draws them.
+// Statistics over draws and over rows: quantiles and probabilities at every place. Plotly draws them.
 
 const whole = (values) => Array.from(values, (value) => (Number.isFinite(value) ? value : null));
 
@@ -20,14 +20,14 @@ function showGroups() {
   const chart = content.axes.length > 1;
   for (const [id, statistics, first] of [["quantile", found.quantiles, 1], ["chance", found.chances, 0]]) {
     element(id).parentElement.hidden = !chart;
-    element(id).replaceChildren(...statistics.map(({ name }, n) => new Option(id === "quantile" ? `${name} of ${found.quantity.name}` : `chance of ${name}`, n)));
+    element(id).replaceChildren(...statistics.map(({ name }, n) => new Option(id === "quantile" ? `${name} of ${found.quantity.name}` : `probability of ${name}`, n)));
     element(id).value = first;
     element(id).onchange = () => drawGroups(id);
   }
   element("quantiles-side").className = found.chances.length ? "" : "alone";
   const level = `${100 * found.confidence} %`, notes = [chart ? `The pointer shows the number of a place and its ${level} interval, of independent rows.` : `Bands are ${level} intervals, of independent rows; a curve has none where its rows are too few.`];
-  if (chart && found.sought !== null) notes.push(`On the line the chance is ${digits(100 * found.sought, 4)} %, on dashed lines an end of its interval.`);
-  else if (chart && found.chances.some(({ lines }) => lines.length)) notes.push("On the lines the chance is 5 % (dotted), 50 % and 95 % (dashed).");
+  if (chart && found.sought !== null) notes.push(`On the line the probability is ${digits(100 * found.sought, 4)} %, on dashed lines an end of its interval.`);
+  else if (chart && found.chances.some(({ lines }) => lines.length)) notes.push("On the lines the probability is 5 % (dotted), 50 % and 95 % (dashed).");
   element("groups-note").textContent = notes.join(" ");
 }
 
@@ -59,7 +59,7 @@ async function drawGroupCurves(chart, id, statistics, x) {
   }
   const axes = {
     xaxis: { title: { text: content.axes[0].label, standoff: 6 }, type: axisType(0), ...logTicks(0, ends(0)) },
-    yaxis: id === "quantile" ? { title: { text: labelled(of), standoff: 6 } } : { title: { text: "chance", standoff: 6 }, range: [-0.03, 1.03] },
+    yaxis: id === "quantile" ? { title: { text: labelled(of), standoff: 6 } } : { title: { text: "probability", standoff: 6 }, range: [-0.03, 1.03] },
   };
   return Plotly.react(chart, data, layout(axes, { showlegend: true, legend: legendAbove, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(34) }), still);
 }
@@ -70,7 +70,7 @@ async function drawGroupMap(chart, id, statistic, [x, y]) {
   const found = content.groups, { value, lower, upper } = await unpackStatistic(statistic, found.count), chance = id === "chance";
   const unit = chance ? "" : found.quantity.unit ? ` ${raised(found.quantity.unit)}` : "", of = (number) => (Number.isFinite(number) ? digits(number, 4) : number === Infinity ? "∞" : number === -Infinity ? "−∞" : "–");
   const text = value.map((each, n) => (Number.isFinite(each) ? `${of(each)}${unit} (${of(lower[n])} to ${of(upper[n])})` : "no value"));
-  const bar = { thickness: 12, outlinewidth: 0, title: { text: chance ? "chance" : labelled(found.quantity), side: "right" } };
+  const bar = { thickness: 12, outlinewidth: 0, title: { text: chance ? "probability" : labelled(found.quantity), side: "right" } };
   const hover = { text, hovertemplate: "%{text}<extra></extra>" }, range = chance ? [0, 1] : [undefined, undefined], data = [];
   if (found.gridded) data.push({ type: "heatmap", x, y, z: whole(value), zmin: range[0], zmax: range[1], colorscale: RAMP, colorbar: bar, ...hover });
   else {
@@ -91,59 +91,4 @@ async function drawGroupMap(chart, id, statistic, [x, y]) {
   }
   const axes = Object.fromEntries(["xaxis", "yaxis"].map((name, n) => [name, { title: { text: content.axes[n].label, standoff: 6 }, type: axisType(n), showgrid: false, ...logTicks(n, ends(n)) }]));
   return Plotly.react(chart, data, layout(axes, { hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(14) }), still);
-}
-
-// ---- signals
-
-function showSignals() {
-  const found = content.signals;
-  element("signals").hidden = !found;
-  if (!found) return;
-  element("signals-title").textContent = found.title;
-  const [low, , high] = found.shares.map((share) => `${100 * share} %`);
-  element("signals-note").textContent = `A band lies between the ${low} and the ${high} quantile of the rows. The total of a spectrum is the root of its area, of classes the sum.`;
-  element("signal-charts").replaceChildren(...found.panels.map(() => Object.assign(document.createElement("div"), { className: "chart tall" })));
-  const number = (value) => (value === null ? "" : digits(value, 4)), several = found.numbers.some(({ curve }) => curve);
-  const rows = found.numbers.map(({ signal, unit, curve, rows: count, total, largest, at, along_unit: along }) =>
-    [signal, unit === "1" ? "" : unit.replace(/\^2/g, "²").replace(/\^3/g, "³"), ...(several ? [curve] : []), count.toLocaleString("en"), number(total), number(largest), at === null ? "" : `${number(at)} ${along}`]);
-  element("signal-numbers").replaceChildren(numbersTable(["signal", "unit", ...(several ? ["curve"] : []), "rows", "total", "largest", "at"], rows, several ? 3 : 2));
-}
-
-async function drawSignals() {
-  const found = content.signals;
-  if (!found) return;
-  for (const [n, panel] of found.panels.entries()) await drawSignal(element("signal-charts").children[n], panel);
-}
-
-// The outline of counts of classes whose lower edges are `x`; the last class is drawn as wide as the one before.
-function stepped(x, values) {
-  const last = x[x.length - 1], edges = [...x, last + (x.length > 1 ? last - x[x.length - 2] : 1)];
-  return [x.flatMap((_, n) => [edges[n], edges[n + 1]]), values.flatMap((value) => [value, value])];
-}
-
-async function drawSignal(chart, panel) {
-  const data = [], colors = hues(), unit = panel.along_unit ? ` [${raised(panel.along_unit)}]` : "", spectrum = panel.along === "frequency";
-  const words = spectrum ? `density [${raised(panel.unit)}]` : { range: "cycles", level: "upward crossings" }[panel.along] ?? "impacts";
-  let least = Infinity, most = 0;
-  for (const [n, { name, rows, values }] of panel.curves.entries()) {
-    const color = colors[n % colors.length], unpackedCurves = [];
-    for (const text of values) unpackedCurves.push(whole(await unpackFloats(text, panel.entries.length, 9)));
-    const [low, median, high] = unpackedCurves.map((each) => (panel.counts ? stepped(panel.entries, each)[1] : each));
-    const x = panel.counts ? stepped(panel.entries, median)[0] : panel.entries;
-    for (const value of unpackedCurves[1]) if (value > 0) [least, most] = [Math.min(least, value), Math.max(most, value)];
-    const label = [name, rows > 1 ? `${rows.toLocaleString("en")} rows` : ""].filter(Boolean).join(", ");
-    if (rows > 1) data.push(band(x, low, high, color));
-    data.push({ x, y: median, mode: "lines", line: { color, width: 1.6 }, name: escaped(label || "one row") });
-  }
-  const logarithmic = most > 0 && !panel.signed && (spectrum || (panel.along === "range" && most > 30 * least));
-  const floor = spectrum ? Math.max(least, 1e-9 * most) / 2 : least / 2;
-  const frequencies = [panel.entries[1], panel.entries[panel.entries.length - 1]].map(Math.log10), spread = spectrum && panel.entries.length > 2;
-  const heights = [floor, 3 * most].map(Math.log10);
-  const axes = {
-    xaxis: { title: { text: `${escaped(panel.along)}${unit}`, standoff: 6 }, ...(spread ? { type: "log", range: frequencies, ...ticks(frequencies) } : {}) },
-    yaxis: { title: { text: words, standoff: 6 }, ...(logarithmic ? { type: "log", range: heights, exponentformat: "power", dtick: Math.max(1, Math.ceil((heights[1] - heights[0]) / 6)) } : { rangemode: panel.signed ? "normal" : "tozero", exponentformat: "power" }) },
-  };
-  const title = { text: escaped(panel.name), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.99, yanchor: "top" };
-  const legend = { orientation: "h", x: 1, xanchor: "right", y: 1.0, yanchor: "bottom", font: { size: 11 } };
-  return Plotly.react(chart, data, layout(axes, { title, legend, showlegend: true, hovermode: "closest", dragmode: coarse ? false : "zoom", margin: margins(46) }), still);
 }

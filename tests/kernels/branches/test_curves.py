@@ -15,7 +15,7 @@ from tests.kernels.branches.test_normal_forms import HIGH, LOW, followed
 from tribosweep import sweep
 from tribosweep.kernels.branches.collect import branches
 from tribosweep.kernels.branches.curve_steps import STEPS
-from tribosweep.kernels.branches.curves import Curve, along_surfaces, curves
+from tribosweep.kernels.branches.curves import SpecialCurve, along_surfaces, curves
 from tribosweep.kernels.branches.problem import Problem
 from tribosweep.kernels.branches.section_map import Images
 from tribosweep.kernels.models import RUBBING_MASS, STOP
@@ -67,7 +67,7 @@ class Plane2:
 
 
 @np.errstate(all="ignore")  # as in `curves`
-def curves_of(form: Form, y: tuple[float, float], at: float, second: float = SECOND) -> list[Curve]:
+def curves_of(form: Form, y: tuple[float, float], at: float, second: float = SECOND) -> list[SpecialCurve]:
     """The curves of the special points of the branch along a, through a fixed point at `at`, where b = second."""
     found = followed(lambda y, a: form(y, a, second + 0.0 * a), y, at, periods=1)
     low, high = np.array([LOW, -0.9]), np.array([HIGH, 0.9])

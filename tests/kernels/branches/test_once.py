@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from tests.kernels.branches.test_normal_forms import Form, Plain, followed, special
-from tribosweep.kernels.branches import collect, known
+from tribosweep.kernels.branches import collect, curves, known
 from tribosweep.kernels.branches.branch import Branch
 from tribosweep.kernels.branches.events import GRAZING
 from tribosweep.kernels.branches.follow import Side
-from tribosweep.kernels.branches.problem import Places, Problem
+from tribosweep.kernels.branches.problem import Places, Points, Problem
 from tribosweep.kernels.branches.section_map import Images
 
 TWO = 0.3  # multiplier of the second coordinate
@@ -152,12 +152,24 @@ def test_a_motion_that_closes_over_fewer_periods_is_followed_as_one_of_these(giv
         np.testing.assert_allclose(branch.multipliers, other.multipliers, rtol=0.0, atol=1e-9)
 
 
+def test_least_periods_are_found_from_prime_factors() -> None:
+    pairs = np.array([(whole, least) for whole in range(1, 40) for least in range(1, whole + 1) if whole % least == 0])
+
+    def later(motions: Line, parts: np.ndarray) -> tuple[np.ndarray, None]:
+        return motions.u + np.where(parts[:, None] % motions.u[:, 1:] == 0.0, 0.0, 1.0), None
+
+    points: Any = Line(pairs.astype(float))
+    points.branch = np.arange(len(pairs))
+    problem: Any = SimpleNamespace(periods=pairs[:, 0].astype(float), later=later)
+    np.testing.assert_array_equal(known.least_periods(problem, points), pairs[:, 1])
+
+
 @pytest.mark.parametrize(
     ("fewer", "kinds", "last", "end"),
     [
         ((3, 4, 5, 6), {3: GRAZING}, 3, "merges"),  # the branch goes on at a grazing as one of fewer periods
         ((4, 5, 6), {3: "fold"}, 3, "merges"),  # where they cross, motions are less near than they close
-        ((4, 5, 6), {3: "flip"}, 3, "known"),  # a flip is none
+        ((4, 5, 6), {3: "flip"}, 3, "known"),  # at a flip no branch of fewer periods is met
         ((4, 5, 6), {}, 3, "known"),  # a step passed over the place where they meet
         ((3,), {3: GRAZING}, 6, "bound"),  # a branch of three periods passes through one of one period
         ((), {}, 6, "bound"),
@@ -180,6 +192,10 @@ def test_a_side_ends_where_its_motions_become_those_of_fewer_periods(
 class Halves(Plain):
     """The map of a form at half a period; at t = 0 the point is 1e5 times as large, as in a stiff contact."""
 
+    def omega(self, which: np.ndarray, _values: Any) -> np.ndarray:
+        """The frequency of the excitation of motions [rad/s]."""
+        return np.ones(len(which))
+
     def __call__(
         self, which: Any, values: np.ndarray, y: np.ndarray, direction: np.ndarray, periods: np.ndarray, shift: Any, statistics: Any = None
     ) -> Images:
@@ -190,18 +206,31 @@ class Halves(Plain):
         return replace(found, y=np.where(at_zero[:, None], 1e5 * found.y, found.y))
 
 
+FIXED = 1.0 - 1.0 / (3.5 - 1.2 * 0.81)
+
+
+def halves() -> tuple[Problem, Points]:
+    """Fixed points of `Halves` with errors of 1e-12 at half a period, where their section lies."""
+    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))  # type: ignore[arg-type]
+    u = np.array([[FIXED + 1e-12, 0.0, 0.1 / 1.8], [FIXED, 2e-12, 0.1 / 1.8]])
+    points = problem.images(Places(np.arange(2), np.zeros(2), np.full(2, 0.5), np.ones(2)), u)[0]
+    assert points.closes.all()
+    return problem, points
+
+
 @np.errstate(all="ignore")  # as in `branches`
 def test_rows_that_close_at_their_own_section_close_at_the_start_of_a_period_too() -> None:
     """An error of 1e-12 where a section lies at half a period is one of 1e-7 at t = 0."""
-    fixed = 1.0 - 1.0 / (3.5 - 1.2 * 0.81)
-    problem = Problem(Halves(one(bubble)), -1.0, 0.8, False, np.zeros(2, int), np.ones(2))  # type: ignore[arg-type]
-    u = np.array([[fixed + 1e-12, 0.0, 0.1 / 1.8], [fixed, 2e-12, 0.1 / 1.8]])
-    places = Places(np.arange(2), np.zeros(2), np.full(2, 0.5), np.ones(2))
-    points = problem.images(places, u)[0]
-    assert points.closes.all()
-    y, closes = collect.closing_at_zero(problem, points)
+    y, closes = collect.closing_at_zero(*halves())
     assert closes.all()
-    np.testing.assert_allclose(y, [[1e5 * fixed, 0.0]] * 2, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(y, [[1e5 * FIXED, 0.0]] * 2, rtol=0.0, atol=1e-9)
+
+
+@np.errstate(all="ignore")
+def test_points_of_a_curve_close_at_the_start_of_a_period_too() -> None:
+    problem, points = halves()
+    side: Any = SimpleNamespace(points=[points], end="bound")
+    np.testing.assert_allclose(curves._curve(problem, 0, "fold", [side]).y, [[1e5 * FIXED, 0.0]] * 2, rtol=0.0, atol=1e-9)  # noqa: SLF001
 
 
 def test_rows_that_all_have_as_many_branches_as_they_may_have_are_asked_for_no_steady_motion() -> None:

@@ -8,8 +8,8 @@ import jax
 import numpy as np
 import pytest
 
+from tests.oracle.sdnd104 import wear_power
 from tribosweep import kernels
-from tribosweep.kernels.reference.transient import wear_power
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from mpmath import mp
 
 from tests.kernels.compiling import hastily
 from tests.oracle.rigid_friction import DIGITS, Oscillator
+from tests.oracle.sdnd104 import stick_slip_wear_power
 from tribosweep import kernels
 from tribosweep.kernels.batch import solve as batch
 from tribosweep.kernels.exact import orbit_search, poincare
@@ -126,7 +127,7 @@ def test_slip_slip_without_spring_has_its_limit_after_few_periods() -> None:
 def test_stick_slip_without_spring_is_that_of_its_closed_form() -> None:
     rows = [{"a0": a0, "mu": 0.1} for a0 in (1.5, 1.01, 1.25, 1.8)]
     found = steadily(rows)
-    exact = [closed_forms.stick_slip_wear_power(1.0, 10.0, 0.1, row["a0"], 2.0 * math.pi) for row in rows]
+    exact = [stick_slip_wear_power(1.0, 10.0, 0.1, row["a0"], 2.0 * math.pi) for row in rows]
     np.testing.assert_allclose(found["wear_power"], exact, rtol=1e-12)
     assert {REGIMES[code] for code in found["regime"]} == {"stick-slip"}
     assert set(found["period"]) == {1.0}

@@ -190,7 +190,7 @@ def test_the_damped_wall_converges_to_exact_as_the_step_shrinks(criterion: str) 
             errors.append([abs(float(found[name][0] / exact[name][0]) - 1.0) for name in ("max_compression", "v_end", "impulse")])
         coarse, fine = np.array(errors)
         # of order 1: the first step does not know whether the wall is touched, and the viscous force jumps there
-        assert fine.max() < 2e-3
+        assert fine.max() < 3e-3  # of euler: 9.9 per second of the step
         assert (fine < 0.4 * coarse + 1e-6).all(), (scheme, coarse, fine)
 
 

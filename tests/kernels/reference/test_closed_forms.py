@@ -9,12 +9,12 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
+from tests.oracle.sdnd104 import stick_slip_wear_power
 from tribosweep.kernels.reference.closed_forms import (
     DenHartog,
     damped_impact,
     den_hartog_limit,
     slip_slip_wear_power,
-    stick_slip_wear_power,
 )
 
 

@@ -15,7 +15,7 @@ from tests.oracle.links import integrate
 from tribosweep import kernels
 from tribosweep.kernels.batch.solve import solve
 from tribosweep.kernels.contact.hardening import Hardening
-from tribosweep.kernels.contact.link_law import Curve, Travel
+from tribosweep.kernels.contact.link_law import PiecewiseLinear, Travel
 from tribosweep.kernels.contact.maxwell import Maxwell
 from tribosweep.kernels.contact.path import Path
 from tribosweep.kernels.models import MODELS
@@ -197,7 +197,7 @@ def test_the_work_of_a_linear_dashpot_is_that_of_its_differential_equation_howev
 @pytest.mark.oracle("hardening_force")
 def test_cycles_of_an_elasto_plastic_link_are_their_closed_form() -> None:
     stiffness, hard, limit, amplitude = 400.0, 100.0, 200.0, 1.5
-    law = Hardening(Curve.of(jnp.array([0.0, 0.5, 1.0, jnp.nan]), jnp.array([0.0, limit, limit + 0.5 * hard, jnp.nan])))
+    law = Hardening(PiecewiseLinear.of(jnp.array([0.0, 0.5, 1.0, jnp.nan]), jnp.array([0.0, limit, limit + 0.5 * hard, jnp.nan])))
     modulus = hard * stiffness / (stiffness - hard)  # force over plastic displacement
     state, x = law.at_start(jnp.float64(0.0)), 0.0
     force, way, energy = limit, 0.0, 0.0
@@ -229,7 +229,7 @@ def test_cycles_of_an_elasto_plastic_link_are_their_closed_form() -> None:
 
 
 def test_a_step_in_which_the_mass_turns_back_yields_up_to_its_turn() -> None:
-    law = Hardening(Curve.of(jnp.array([0.0, 0.1, 1.0]), jnp.array([0.0, 40.0, 40.0])))
+    law = Hardening(PiecewiseLinear.of(jnp.array([0.0, 0.1, 1.0]), jnp.array([0.0, 40.0, 40.0])))
     there_and_back = Travel(jnp.float64(0.0), Path.of(jnp.float64(1.0), jnp.float64(1.0), jnp.float64(-1.0), jnp.float64(0.0)))
     state = law.along(law.at_start(jnp.float64(0.0)), there_and_back)
     assert float(state.way) == pytest.approx(0.15 + 0.05, rel=1e-12)  # it turns at x = 1/4, and yields again on the way back

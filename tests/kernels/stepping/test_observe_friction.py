@@ -9,6 +9,7 @@ import pytest
 
 from tribosweep.kernels.contact.penalised import Penalised
 from tribosweep.kernels.observables import rubbing
+from tribosweep.kernels.observables.interval import Interval
 from tribosweep.kernels.stepping import observe_friction as stepping
 
 H, STEPS, WINDOW = 0.01, 200, slice(40, 160)
@@ -28,6 +29,20 @@ def motion(seed):
     return velocities, states
 
 
+def interval(before, after, speed, part):
+    """A step as an `Interval`, on which the observables are defined."""
+    return Interval(
+        duration=part.duration,
+        displacement=part.displacement,
+        slip=jnp.where(after.slips, jnp.abs(part.displacement), 0.0),
+        slipping=after.slips,
+        resting=after.rests,
+        sticking=~after.slips,
+        begins=after.begins(before),
+        top_speed=jnp.abs(speed),
+    )
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_both_ways_of_summing_are_one(seed):
     velocities, states = motion(seed)
@@ -38,7 +53,7 @@ def test_both_ways_of_summing_are_one(seed):
         inside = WINDOW.start <= i < WINDOW.stop
         part = stepping.SlipPart(jnp.float64(H * inside), jnp.float64(H * v * inside))
         speed = jnp.float64(v)
-        one = rubbing.update(one, stepping.interval(states[i], states[i + 1], speed, part))
+        one = rubbing.update(one, interval(states[i], states[i + 1], speed, part))
         tally = stepping.update(tally, states[i], states[i + 1], speed, part)
         if i <= WINDOW.start:
             packed = stepping.update(packed, states[i], states[i + 1], speed, part)

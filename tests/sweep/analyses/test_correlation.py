@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep import sweep
+from tribosweep.sweep.analyses.correlation import correlate
 from tribosweep.sweep.analyses.correlation.correlate import groups_of, parts_of, with_intervals
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.designs import Concatenation
@@ -68,6 +69,15 @@ def test_intervals_hold_the_coefficient_of_normal_pairs_as_often_as_stated() -> 
         _, low, high, _ = with_intervals(np.stack([x, r * x + math.sqrt(1.0 - r * r) * e]), np.arange(60), 0.9, 100, number)
         held += low[0, 1] <= true <= high[0, 1]
     assert 0.84 < held / sets < 0.95  # the scatter of a share of 300 is 0.017
+
+
+def test_samples_of_fewer_rows_than_there_are_have_intervals_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interval of a coefficient of many rows is that of the normal distribution, 2 z / sqrt(n) where nothing depends."""
+    values = np.random.default_rng(4).normal(size=(2, 6_000))
+    monkeypatch.setattr(correlate, "MOST_DRAWN", 1_000)
+    found, low, high, _ = with_intervals(values, np.arange(6_000), 0.9, 800, 1)
+    assert high[0, 1] - low[0, 1] == pytest.approx(2.0 * 1.645 / math.sqrt(6_000), rel=0.1)  # 800 samples tell it to 3 %
+    assert low[0, 1] < found[0, 1] < high[0, 1]
 
 
 def test_rows_that_share_a_draw_are_drawn_together() -> None:

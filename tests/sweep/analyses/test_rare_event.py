@@ -1,4 +1,4 @@
-"""The chance of a rare event against closed forms, on walls that are simulated."""
+"""The probability of a rare event against closed forms, on walls that are simulated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def walls(event: str, **changed: Any) -> dict[str, Any]:
 
 
 def chance(correlation: float, limit: float | None = None) -> float:
-    """The chance that v0 sqrt(m k_n) exceeds the limit, or f_crit, whose normal score is correlated with that of k_n."""
+    """The probability that v0 sqrt(m k_n) exceeds the limit, or f_crit, whose normal score is correlated with that of k_n."""
     spread = {name: math.sqrt(math.log1p((std / mean) ** 2)) for name, (mean, std) in MEANS.items()}
     middle = {name: math.log(mean) - 0.5 * spread[name] ** 2 for name, (mean, _) in MEANS.items()}
     force = middle["v0"] + 0.5 * (middle["m"] + middle["k_n"])
@@ -83,14 +83,14 @@ def test_a_run_that_does_not_reach_its_event_says_how_far_it_came(tmp_path: Path
     found = rare_event.read(sweep.run(walls("peak_force >= f_crit", levels=2, count=200), tmp_path / "a").directory)
     assert found.estimate is None
     assert math.isnan(found.monte_carlo_rows)
-    assert "the event is not reached in 2 levels, where the chance is 0.01: raise levels." in found.notes[0]
+    assert "the event is not reached in 2 levels, where the probability is 0.01: raise levels." in found.notes[0]
     assert found.facts()["estimate"] is None
 
 
 @pytest.mark.usefixtures("fake")
 def test_other_designs_and_levels_are_refused(tmp_path: Path) -> None:
     directory = sweep.run({"sweep": {"axes": {"a0": [1.0]}}}, tmp_path / "a").directory
-    with pytest.raises(ConfigError, match="the chance of a rare event needs design"):
+    with pytest.raises(ConfigError, match="the probability of a rare event needs design"):
         rare_event.read(directory)
 
 

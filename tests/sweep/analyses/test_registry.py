@@ -65,7 +65,8 @@ def test_methods_are_those_that_were_written() -> None:
 def test_command_method_and_request_have_the_same_words(name: str) -> None:
     analysis = registry.analyses()[name]
     fields = set(analysis.request.model_fields)
-    assert set(inspect.signature(COMMANDS[name]).parameters) == fields | {"directory", "out", "as_json"}
+    others = {"directory", "out", "as_json"} | ({"settings"} if analysis.check else set())
+    assert set(inspect.signature(COMMANDS[name]).parameters) == fields | others
     assert set(inspect.signature(getattr(Run, analysis.called)).parameters) == fields | {"self"}
     assert all(field.description for field in analysis.request.model_fields.values())
     assert analysis.about.endswith(".")

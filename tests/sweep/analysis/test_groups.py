@@ -15,7 +15,7 @@ from scipy import stats
 from tribosweep import sweep
 from tribosweep.sweep import ConfigError
 from tribosweep.sweep.analysis.group_map import ENTROPY, MEAN, QUANTILE, ROWS, SHARE, STD, Statistic, read_groups
-from tribosweep.sweep.analysis.group_numbers import Groups, chances_of, deviations_of, frequencies_of, means_of, quantiles_of
+from tribosweep.sweep.analysis.group_numbers import Groups, deviations_of, frequencies_of, means_of, probabilities_of, quantiles_of
 from tribosweep.sweep.analysis.group_statistics import group_statistics
 from tribosweep.sweep.analysis.isolines import line_table, with_lines
 from tribosweep.sweep.cli import main
@@ -43,7 +43,7 @@ def test_numbers_of_groups_are_those_of_numpy_and_scipy() -> None:
         found = stats.quantile_test(own, p=0.8).confidence_interval(0.9)
         assert high.lower[number] == pytest.approx(found.low)
         assert high.upper[number] == pytest.approx(found.high)
-        chance = chances_of(values > 2.0, groups, 0.9)
+        chance = probabilities_of(values > 2.0, groups, 0.9)
         exact = stats.binomtest(int(np.sum(values[(of == number) & good] > 2.0)), int(np.sum((of == number) & good)))
         ends = exact.proportion_ci(0.9, method="exact")
         np.testing.assert_allclose((chance.lower[number], chance.upper[number]), (ends.low, ends.high), rtol=1e-9)
@@ -77,7 +77,7 @@ def test_a_million_rows_in_ten_thousand_groups_take_seconds() -> None:
     values, begin = rng.normal(size=1_000_000), time.process_time()
     quantiles_of(values, groups, 0.95, 0.95)
     means_of(values, groups, 0.95)
-    chances_of(values > 0.0, groups, 0.95)
+    probabilities_of(values > 0.0, groups, 0.95)
     assert time.process_time() - begin < 10.0  # half a second on two quiet cores
 
 
@@ -186,7 +186,7 @@ def test_bins_take_rows_of_any_design_together(walls: Path, tmp_path: Path) -> N
         (["--bins", "1", "--x", "v0", "--y", "m"], "--bins: 1 is out of bounds"),
         (["--over", "f_crit", "--table", "lines.csv"], "needs --line"),
         (["--over", "f_crit", "--line", "1.0", "--table", "lines.txt"], ".csv or .parquet"),
-        (["--over", "f_crit", "--chance", "buckled=1", "--line", "5"], "--line: 5 is no chance: must be from 0 to 1, 0.05 for 5 %"),
+        (["--over", "f_crit", "--chance", "buckled=1", "--line", "5"], "--line: 5 is no probability: must be from 0 to 1, 0.05 for 5 %"),
         (["--over", "f_crit", "--confidence", "1"], "--confidence: 1 is out of bounds"),
     ],
 )

@@ -27,7 +27,7 @@ def test_labels_say_where_a_number_is_observed_and_what_it_is_of() -> None:
     assert in_words(known["amplitude[east]"]) == "amplitude of east"
     assert in_words(known["x_end[centre]"]) == "x end at centre"
     assert words_of("wear_power") == "wear power"
-    assert words_of("chance of wear_power[a_stop] > 1") == "chance of wear power at a_stop > 1"
+    assert words_of("probability of wear_power[a_stop] > 1") == "probability of wear power at a_stop > 1"
 
 
 def test_names_of_a_map_are_those_of_the_chosen_support() -> None:

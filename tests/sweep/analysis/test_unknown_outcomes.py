@@ -28,16 +28,17 @@ from tribosweep.sweep.analyses.fragility.lognormal import fit, rows_of
 from tribosweep.sweep.analyses.fragility.request import FragilityRequest
 from tribosweep.sweep.analyses.fragility.rows import read
 from tribosweep.sweep.analyses.rare_event.estimate import at_last, estimate_of, widened
+from tribosweep.sweep.analyses.sensitivity.analysis import analyse as sensitivity
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.result import UNCERTAINTY
 from tribosweep.sweep.analysis import group_map
 from tribosweep.sweep.analysis.group_numbers import Groups
 from tribosweep.sweep.analysis.map_areas import UNKNOWN, Areas, areas_of_level, unknown_in
 from tribosweep.sweep.analysis.optimisation.functions import read_measure
 from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.analysis.sensitivity.analysis import analyse as sensitivity
-from tribosweep.sweep.analysis.sensitivity.results import UNCERTAINTY, SensitivityRequest
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.execution.adaptive import boundary_tracing
-from tribosweep.sweep.execution.adaptive.chances import classify
+from tribosweep.sweep.execution.adaptive.probabilities import classify
 from tribosweep.sweep.execution.adaptive.quadtree import FAILED
 from tribosweep.sweep.execution.adaptive.subset_simulation import empty_history
 from tribosweep.sweep.execution.dataset import Dataset
@@ -85,7 +86,7 @@ def ends(hits: int, unknown: int, count: int) -> tuple[float, float]:
 def by_sensitivity(run: Path, text: str) -> tuple[float, float, float, int]:
     """Share, ends and number of unknown rows by the analysis."""
     config = load(RAW)
-    found = sensitivity(run, config, SensitivityRequest(("slip_distance",), events=read_events("", [text], config.model), level=CONFIDENCE))
+    found = sensitivity(run, config, SensitivityRequest(observables=("slip_distance",), chances=(text,), confidence=CONFIDENCE))
     (line,) = [line for line in found.lines[UNCERTAINTY] if line.estimate.measure.startswith("P")]
     (note,) = [note for note in found.notes if VOLUME in note and "unknown whether" in note]
     return line.estimate.value, line.estimate.low, line.estimate.high, int(note.split()[1])
@@ -107,7 +108,7 @@ def read_rows(run: Path) -> RunRows:
 def by_map(run: Path, text: str) -> tuple[float, float, float, int]:
     """The same by `map --chance`."""
     groups, of = Groups(np.zeros(64, dtype=np.int64), 1, np.ones(64, dtype=bool)), read_rows(run)
-    found = group_map.chance_in(of, read_events("", [text], of.model)[0], groups, CONFIDENCE)[0]
+    found = group_map.probability_in(of, read_events("", [text], of.model)[0], groups, CONFIDENCE)[0]
     return found.value[0], found.lower[0], found.upper[0], -1
 
 
@@ -116,7 +117,7 @@ def by_report(run: Path, text: str) -> tuple[float, float, float, int]:
     groups, of = Groups(np.zeros(64, dtype=np.int64), 1, np.ones(64, dtype=bool)), read_rows(run)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(report, "CONFIDENCE", CONFIDENCE)
-        _, found = report.chance_in(of, groups, read_events("", [text], of.model)[0], Areas("status", ("ok",), np.zeros(64, np.int8)))
+        _, found = report.probability_in(of, groups, read_events("", [text], of.model)[0], Areas("status", ("ok",), np.zeros(64, np.int8)))
     return found.value[0], found.lower[0], found.upper[0], -1
 
 
@@ -225,10 +226,10 @@ def test_every_module_that_asks_for_outcomes_is_walked_here() -> None:
     asking = {
         str(path.relative_to(ROOT / "sweep"))
         for path in (ROOT / "sweep").rglob("*.py")
-        if re.search(r"import .*\b(outcome_in|margin_in|margin_of|read_joined|chances_of)\b", path.read_text(encoding="utf-8"))
+        if re.search(r"import .*\b(outcome_in|margin_in|margin_of|read_joined|probabilities_of)\b", path.read_text(encoding="utf-8"))
     }
     assert asking == {
-        "analysis/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
-        "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/chances.py",
+        "analyses/sensitivity/analysis.py", "analysis/group_statistics.py", "analysis/group_map.py", "report/groups.py",
+        "analyses/fragility/rows.py", "analysis/optimisation/functions.py", "execution/adaptive/probabilities.py",
         "execution/adaptive/subset_simulation.py", "study/subset_simulation.py", "study/event.py",
     }  # fmt: skip

@@ -26,9 +26,15 @@ def test_sensitivity_explains_a_sum_of_two_terms(fake: FakeKernels, tmp_path: Pa
     assert spread["P(> 1.5)"] == pytest.approx(0.5, abs=0.02)
     assert "<Sensitivity of wear_power: " in repr(found)
     assert "<table" in found._repr_html_()
-    found.plot("scatter", tmp_path / "scatter.png")
+    assert (
+        run(study)
+        .sensitivity("wear_power", exceeds="wear_power=1.5", quantiles=0.5)
+        .to_pandas("uncertainty")
+        .equals(found.to_pandas("uncertainty"))
+    )
+    found.plot(tmp_path / "scatter.png", picture="scatter")
     assert (tmp_path / "scatter.png").stat().st_size > 1000
-    for wrong in (lambda: found.to_pandas("index"), lambda: found.plot("pie"), lambda: run(study).sensitivity(["wear_powr"])):
+    for wrong in (lambda: found.to_pandas("index"), lambda: found.plot(picture="pie"), lambda: run(study).sensitivity(["wear_powr"])):
         with pytest.raises(ConfigError) as caught:
             wrong()
         assert "--" not in str(caught.value)

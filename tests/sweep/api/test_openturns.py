@@ -1,4 +1,4 @@
-"""OpenTURNS gets the rows of a run, and the same distribution as the design draws from: quantiles, copula and chances."""
+"""OpenTURNS gets the rows of a run, and the same distribution as the design draws from: quantiles, copula and probabilities."""
 
 from __future__ import annotations
 

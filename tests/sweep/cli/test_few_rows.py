@@ -61,6 +61,7 @@ READERS = (
     "map {} --color none --areas regime --out map.png", "report {} --out report.html", "export {} --out rows.csv",
     "export {} --out rows.parquet",
     "export {} --out rows.nc", "explore {} --out page.html", "bifurcation {} --out bifurcation.png", "convergence {} --out convergence.png",
+    "bifurcation {} --json", "convergence {} --json", "convergence {} --out differences.csv",
     "signals {}", "signals {} --json", "signals {} --out signals.png", "sensitivity {}", "sensitivity {} --json",
     "sensitivity {} --exceeds wear_power=1 --chance wear_power>1 --out bars.png", "sensitivity {} --picture sizes --out sizes.png",
     "fragility {} --event wear_power>1 --intensity a0", "fragility {} --event wear_power>1 --intensity a0 --json --out fragility.png",

@@ -37,7 +37,7 @@ def test_the_table_has_curves_and_counts(walls: Path, tmp_path: Path, capsys: Ca
     asked = ["fragility", str(walls), "--event", "buckled=1", "--intensity", "v0", "--over", "f_crit"]
     assert main([*asked, "--method", "incremental", "--out", str(picture)]) == 0
     told = capsys.readouterr()
-    assert "chance of buckled = 1 over v0 [m/s]" in told.out
+    assert "probability of buckled = 1 over v0 [m/s]" in told.out
     cells = next(line.split() for line in told.out.splitlines() if line.rstrip().endswith("profile"))
     assert cells[:3] == ["100", "55", "10"]
     assert float(cells[3]) == pytest.approx(math.exp(np.log(FORCES).mean()), rel=0.03)

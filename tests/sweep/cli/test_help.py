@@ -16,15 +16,15 @@ import pytest
 import typer
 
 from tribosweep.kernels.models import MODELS
-from tribosweep.sweep.analysis.branching import load as branchings
-from tribosweep.sweep.analysis.calibration import load as calibrations
-from tribosweep.sweep.analysis.optimisation import load as optimisations
 from tribosweep.sweep.cli import completion, main
 from tribosweep.sweep.cli.app import COMMANDS, app
 from tribosweep.sweep.cli.groups import TASKS
 from tribosweep.sweep.cli.topics import ABOUT, LONG, Topic, listed_models
 from tribosweep.sweep.io import shipped
-from tribosweep.sweep.study.schema import Output, SignalsTable, Study, Sweep, Time
+from tribosweep.sweep.study import branches, calibration, optimise
+from tribosweep.sweep.study.grammar import keys_of
+from tribosweep.sweep.study.schema import Output, Study, Sweep, Time
+from tribosweep.sweep.study.schema_signals import KwuEpri, SignalsTable
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -113,12 +113,14 @@ def test_a_model_keeps_to_itself(capsys: Captured) -> None:
 def test_keys_of_sections_are_topics(capsys: Captured) -> None:
     for topic, shape in (("study", Study), ("time", Time), ("sweep", Sweep), ("output", Output)):
         rows = {row["key"]: row["description"] for row in listed(capsys, topic)[topic]}
-        inner = {f"output.signals.{key}" for key in SignalsTable.model_fields} if topic == "output" else set()
+        parts = {"output.signals": SignalsTable, "output.signals.kwu_epri": KwuEpri} if topic == "output" else {}
+        inner = {f"{path}.{key}" for path, part in parts.items() for key in part.model_fields}
         assert rows.keys() == {f"{topic}.{key}" for key in shape.model_fields} | inner
         assert all(rows.values())
-    assert {row["key"] for row in listed(capsys, "calibration")["calibration"]} >= {f"calibration.{key}" for key in calibrations.KEYS}
-    assert {row["key"] for row in listed(capsys, "optimise")["optimise"]} >= {f"optimise.{key}" for key in optimisations.KEYS}
-    assert {row["key"] for row in listed(capsys, "branches")["branches"]} >= {f"branches.{key}" for key in branchings.KEYS}
+    for topic, tables in (("calibration", calibration.TABLES), ("optimise", optimise.TABLES), ("branches", branches.TABLES)):
+        found = {row["key"]: row["description"] for row in listed(capsys, topic)[topic]}
+        assert found.keys() == {f"{path}.{key}" for path, shape in tables.items() for key in keys_of(shape)}
+        assert all(found.values())
     assert "CSV or Parquet" in next(row["description"] for row in listed(capsys, "sweep")["sweep"] if row["key"] == "sweep.file")
     assert "table" in {row["design"] for row in listed(capsys, "designs")["designs"]}
     assert {"from", "to", "count", "spacing", '"log_normal"'} <= {row["key"] for row in listed(capsys, "axes")["axes"]}

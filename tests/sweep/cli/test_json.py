@@ -16,7 +16,8 @@ import pytest
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels import time_history
-from tribosweep.sweep.analysis import signals, spectra, time_trace
+from tribosweep.sweep.analyses.signals import read, result
+from tribosweep.sweep.analysis import spectra, time_trace
 from tribosweep.sweep.cli import app, main
 from tribosweep.sweep.cli.terminal import print_json
 from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum
@@ -32,10 +33,10 @@ def frame_of(*columns: str) -> dict[str, np.ndarray]:
     return found
 
 
-def some_signals(*_: Any) -> signals.RunSignals:
+def some_signals(*_: Any) -> result.Signals:
     """Signals of every size."""
-    curve = signals.Curve("", 3, np.stack([SIZES, SIZES / 3.0, SIZES / 7.0]))
-    return signals.RunSignals("study", (signals.Signal("psd_x", "m^2/Hz", "", "frequency", "Hz", SIZES / 11.0, (curve,)),), (), {})
+    curve = result.SignalCurve("", 3, np.stack([SIZES, SIZES / 3.0, SIZES / 7.0]))
+    return result.Signals("study", (result.Signal("psd_x", "m^2/Hz", "", "frequency", "Hz", SIZES / 11.0, (curve,)),), (), {})
 
 
 def some_spectra(*_: Any) -> spectra.Spectra:
@@ -68,7 +69,7 @@ def test_json_has_every_digit_of_the_table(command: str, fake: FakeKernels, monk
     monkeypatch.setattr(time_history, "event_log", lambda *_, **__: events)
     for module, name, stand_in in (
         (time_trace, "trace_of", some_trace),
-        (signals, "read_signals", some_signals),
+        (read, "read_signals", some_signals),
         (spectra, "read_spectra", some_spectra),
     ):
         monkeypatch.setattr(module, name, stand_in)

@@ -41,7 +41,7 @@ def stop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_tables_have_the_chance_and_its_levels(stop: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["rare", str(stop), "--out", str(tmp_path / "rare.png")]) == 0
     told = capsys.readouterr()
-    assert "chance of peak_force > 18 N and its coefficient of variation" in told.out
+    assert "probability of peak_force > 18 N and its coefficient of variation" in told.out
     assert [line.split()[0:2] for line in told.out.splitlines() if line.startswith(" repeat ")][:2] == [["repeat", "0"], ["repeat", "1"]]
     assert "peak_force [N]" in told.out
     assert f"Written: {tmp_path / 'rare.png'}" in told.err
@@ -65,15 +65,15 @@ def test_json_python_and_the_report_tell_the_same(stop: Path, capsys: Captured) 
     content = read_content(stop, traces=0).facts
     shown = content["sections"]["rare"]
     assert dict(content["summary"])["Rare event"].startswith(
-        f"chance of peak_force > 18 N: {told['estimate']['probability']:.3g}, 95 % interval"
+        f"probability of peak_force > 18 N: {told['estimate']['probability']:.3g}, 95 % interval"
     )
     assert shown["estimate"] == told["estimate"]
-    assert (shown["limit"], shown["title"]) == (18.0, "chance of peak_force > 18 N")
+    assert (shown["limit"], shown["title"]) == (18.0, "probability of peak_force > 18 N")
 
 
 def test_run_says_the_chance_and_check_finds_all_files(stop: Path, capsys: Captured) -> None:
     assert main(["resume", str(stop)]) == 0
-    assert "Chance of peak_force > 18 N: " in capsys.readouterr().err
+    assert "Probability of peak_force > 18 N: " in capsys.readouterr().err
     assert main(["check", str(stop)]) == 0
     assert main(["show", str(stop)]) == 0
 
@@ -92,7 +92,7 @@ def test_an_incomplete_run_shows_its_levels_and_no_chance(stop: Path, tmp_path: 
     for shard in (out / "points").iterdir():
         shard.unlink()
     assert main(["rare", str(out)]) == BAD_CONFIG
-    assert "level 0 is not complete: there is no chance yet" in capsys.readouterr().err
+    assert "level 0 is not complete: there is no probability yet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_incomplete_run_shows_its_levels_and_no_chance(stop: Path, tmp_path: 
     [
         (
             ["fragility", "--event", "peak_force > 18 N", "--intensity", "v0"],
-            "crowd around its event; the chance of the event",
+            "crowd around its event; the probability of the event",
         ),
         (["show", "--over", "v0"], "crowd around its event: no means"),
         (["map", "--chance", "impacts>=1", "--bins", "4"], "crowd around its event: no statistics"),

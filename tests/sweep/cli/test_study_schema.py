@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,11 @@ def test_every_shipped_study_is_valid_and_names_the_schema(path: Path, validator
     text = path.read_text()
     validator.validate(tomllib.loads(text))
     assert text.splitlines()[0] == f"#:schema {shipped.SCHEMA}"
+
+
+def test_every_definition_is_used_and_every_reference_has_one(schema: dict[str, Any]) -> None:
+    used = set(re.findall(r"'#/\$defs/([^']+)'", str(schema)))
+    assert used == set(schema["$defs"])
 
 
 def test_a_resolved_study_is_valid(validator: jsonschema.Draft7Validator) -> None:
@@ -87,6 +93,9 @@ WRONG = {
     "a free parameter without bounds": "[calibration]\nfree = { k = { from = 1.0 } }",
     "branches in two parameters": "[branches]\nalong = { k = { from = 1.0, to = 2.0 }, m = { from = 1.0, to = 2.0 } }",
     "a variable without bounds": "[optimise]\nminimise = 'wear_power'\nvariables = { k = { from = 1.0 } }",
+    "a posterior of a fraction of a chain": "[calibration]\nfree = { k = { from = 1.0, to = 2.0 } }\nposterior = { chains = 0.5 }",
+    "more starts than there may be": "[optimise]\nminimise = 'wear_power'\nvariables = { k = { from = 1.0, to = 2.0 } }\nstarts = 10001",
+    "a length for the interval of signals": "[output.signals]\ninterval = '1 mm'",
     "an unknown key of a comparison": "[calibration]\nfree = { k = { from = 1.0, to = 2.0 } }\ncompare = { x_end = { col = 'x' } }",
 }
 

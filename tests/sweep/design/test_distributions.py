@@ -1,4 +1,4 @@
-"""Distributions of parameters: quantiles of an independent source, exact moments, chances of a list, scaled tables, correlations."""
+"""Distributions of parameters: quantiles of an independent source, exact moments, probabilities of a list, scaled tables, correlations."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from scipy.integrate import quad
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.sweep import ConfigError, load, resume, run
+from tribosweep.sweep.analyses.sensitivity import derivatives
 from tribosweep.sweep.analysis.regime_map import read_map, theory_of
-from tribosweep.sweep.analysis.sensitivity import derivatives
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.designs import most_draws
 from tribosweep.sweep.excitation.spectrum import Spectrum

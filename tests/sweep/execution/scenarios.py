@@ -22,7 +22,7 @@ from tribosweep.sweep.analysis.calibration.load import Calibration
 from tribosweep.sweep.analysis.calibration.optima import Optimum, starts_of
 from tribosweep.sweep.analysis.calibration.results import CalibrationRequest, CalibrationResult
 from tribosweep.sweep.analysis.calibration.system import FitPoint, System
-from tribosweep.sweep.analysis.calibration.uncertainty import Profile, knowledge
+from tribosweep.sweep.analysis.calibration.uncertainty import Profile, fit_uncertainty
 from tribosweep.sweep.analysis.optimisation import analysis as searches
 from tribosweep.sweep.analysis.optimisation.evaluation import Functions
 from tribosweep.sweep.analysis.optimisation.front import FrontPoint
@@ -30,7 +30,7 @@ from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import Conditions
 from tribosweep.sweep.analysis.optimisation.optimality import Optimum as Best
 from tribosweep.sweep.analysis.optimisation.results import OptimisationResult
-from tribosweep.sweep.analysis.optimisation.searching import Scales, Visit
+from tribosweep.sweep.analysis.optimisation.searching import Candidate, Scales
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.execution.dataset import Dataset
 from tribosweep.sweep.execution.directory import RunDirectory
@@ -185,7 +185,8 @@ def fake_fit(calibration: Calibration, request: CalibrationRequest | None = None
     fits = Fits(starts, point, np.full(lanes, CONVERGED, dtype=object), np.ones(lanes, dtype=int), [])
     optima = [Optimum(np.array([lane]), float(data.count), starts[lane], np.zeros(n), CONVERGED) for lane in range(lanes)]
     known = [
-        knowledge(calibration.space, each.coordinates, jacobian[0], each.chi2, calibration.known, calibration.confidence) for each in optima
+        fit_uncertainty(calibration.space, each.coordinates, jacobian[0], each.chi2, calibration.known, calibration.confidence)
+        for each in optima
     ]
     values = np.array([1.0, 2.0, 3.0])
     profiled = [Profile(name, values, values, 1.0, 3.0, 3.84) for name in (request.profiles if request else ())]
@@ -203,16 +204,16 @@ def fake_searches(optimisation: Optimisation, _request: object = None, _tell: ob
     """Stands in for the searches of an optimisation: points along a diagonal, the first of which is the optimum."""
     functions = (*optimisation.objectives, *optimisation.constraints)
     n, count = len(optimisation.space.frees), len(optimisation.objectives)
-    visits = []
+    candidates = []
     for search, part in enumerate((0.25, 0.5, 0.75)):
         rows = tuple((np.array([part]), np.ones((1, n))) for _ in functions)
         found = Functions(rows[:count], rows[count:], np.full(len(functions), part), np.zeros((1, 1)), good=True)
-        visits.append(Visit(search, np.full(n, part), found, part, 0.0))
-    best = Best(visits[0], Conditions(0.0, np.zeros(len(functions) - count), np.zeros(n), np.zeros(n)), (0, 1, 2))
-    front = [FrontPoint(visit, 1.0, 0.0) for visit in visits] if count > 1 else []
+        candidates.append(Candidate(search, np.full(n, part), found, part, 0.0))
+    best = Best(candidates[0], Conditions(0.0, np.zeros(len(functions) - count), np.zeros(n), np.zeros(n)), (0, 1, 2))
+    front = [FrontPoint(candidate, 1.0, 0.0) for candidate in candidates] if count > 1 else []
     evaluator: Any = SimpleNamespace(functions=functions, count=1, runs=3, plain=0)
     scales = Scales(np.ones(count), np.ones(len(functions) - count))
-    return OptimisationResult(optimisation, evaluator, scales, [best], visits, front=front)
+    return OptimisationResult(optimisation, evaluator, scales, [best], candidates, front=front)
 
 
 def fake_motions(study: Branching, row: int, values: Sequence[float], size: float = 1.0) -> Any:

@@ -292,6 +292,21 @@ def test_without_matplotlib_the_command_that_installs_it_is_told(
     assert fake.calls == [30]
 
 
+@pytest.mark.parametrize(
+    "command", ["map", "show", "correlation", "sensitivity", "signals", "bifurcation", "trace", "spectrum", "optimise"]
+)
+def test_without_matplotlib_a_picture_is_refused_before_anything_is_read(
+    command: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [NoMatplotlib(), *sys.meta_path])
+    option = {"optimise": "--picture", "show": "--over=draw --out"}.get(command, "--out").split()
+    target = tmp_path / "none.toml" if command in ("trace", "spectrum", "optimise") else tmp_path  # neither is a study or a run
+    assert main([command, str(target), *option, str(tmp_path / "a.png")]) == 2
+    assert "pip install 'tribosweep[plot]'" in capsys.readouterr().err
+
+
 class NoMatplotlib:
     """An import system without matplotlib."""
 

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tribosweep.sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
+from tribosweep.sweep.results.packing import COARSE, FINE, pack_floats, pack_integers
 
 
 def differences(text: str, width: int) -> np.ndarray:

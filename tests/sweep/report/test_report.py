@@ -27,8 +27,8 @@ from tribosweep.sweep.report import content as report_content
 from tribosweep.sweep.report.columns import MOST_FINE
 from tribosweep.sweep.report.content import read_content
 from tribosweep.sweep.report.labels import html_label
-from tribosweep.sweep.report.packing import COARSE, FINE, pack_floats, pack_integers
 from tribosweep.sweep.report.traces import last_part, together, trace_together
+from tribosweep.sweep.results.packing import COARSE, FINE, pack_floats, pack_integers
 from tribosweep.sweep.study.load import load
 
 A0 = {"from": 1.0, "to": 10.0, "count": 12}

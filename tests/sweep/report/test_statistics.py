@@ -1,4 +1,4 @@
-"""Quantiles and chances over draws, and signals, in a report: compared with numbers counted in the run's rows."""
+"""Quantiles and probabilities over draws, and signals, in a report: compared with numbers counted in the run's rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tests.sweep.conftest import FakeKernels, fake_signals
 from tests.sweep.report.browser import Browser, open_browser
 from tests.sweep.report.test_report import unpack
 from tribosweep.sweep import run
+from tribosweep.sweep.analyses.signals import section
 from tribosweep.sweep.cli import main
-from tribosweep.sweep.report import groups, signals
+from tribosweep.sweep.report import groups
 from tribosweep.sweep.report.content import read_content
-from tribosweep.sweep.report.packing import COARSE, FINE
+from tribosweep.sweep.results.packing import COARSE, FINE
 
 DRAWS: dict[str, Any] = {
     "study": {"name": "draws"},
@@ -77,12 +78,12 @@ def test_quantiles_and_chances_are_those_of_the_rows(fake: FakeKernels, tmp_path
 def test_the_line_of_a_chance_is_where_it_passes_the_level(fake: FakeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tribosweep.sweep.analysis.group_numbers import Interval
 
-    def along(rows: Any, of: Any, event: Any, _areas: Any) -> tuple[str, Interval]:  # a chance that is a0 / 4
+    def along(rows: Any, of: Any, event: Any, _areas: Any) -> tuple[str, Interval]:  # a probability that is a0 / 4
         first = np.unique(of.of, return_index=True)[1]
         chance = rows.along(rows.axes[0])[first] / 4.0
         return str(event), Interval(chance, chance - 0.1, chance + 0.1)
 
-    monkeypatch.setattr(groups, "chance_in", along)
+    monkeypatch.setattr(groups, "probability_in", along)
     fake.words_by_value = True
     found = read_content(run(DRAWS, tmp_path / "a").directory, traces=0).facts["groups"]
     (line,) = [line for line in found["chances"][0]["lines"] if line["level"] == 0.5]
@@ -95,7 +96,7 @@ def test_without_draws_there_are_no_statistics_and_many_places_are_named(
 ) -> None:
     grid = run({"sweep": {"axes": {"a0": [1.0, 2.0, 3.0], "mu": [0.1, 0.2]}}}, tmp_path / "grid").directory
     assert read_content(grid, traces=0).facts["groups"] is None
-    assert read_content(grid, traces=0).facts["signals"] is None
+    assert read_content(grid, traces=0).facts["sections"].get("signals") is None
     single = read_content(grid, traces=0, over=("mu",)).facts["groups"]
     assert (single["count"], single["rows"], single["gridded"]) == (3, [2, 2], False)
     monkeypatch.setattr(groups, "MOST_PLACES", 5)
@@ -149,7 +150,7 @@ def rattle(fake: FakeKernels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_signals_are_medians_with_a_band_over_rows(rattle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    apart = read_content(rattle, traces=0, over=("mu",)).facts["signals"]
+    apart = read_content(rattle, traces=0, over=("mu",)).facts["sections"]["signals"]
     assert [panel["name"] for panel in apart["panels"]] == ["psd_x", "rainflow_x"]
     psd, rainflow = apart["panels"]
     assert psd["entries"] == pytest.approx(np.fft.rfftfreq(8, 0.01))
@@ -158,14 +159,14 @@ def test_signals_are_medians_with_a_band_over_rows(rattle: Path, monkeypatch: py
     np.testing.assert_allclose([numbers(text, 3) for text in rainflow["curves"][0]["values"]], expected, rtol=1e-4)
     single = [(line["curve"], line["total"], line["largest"]) for line in apart["numbers"] if line["signal"] == "equivalent_range_x"]
     assert single == [("a0 = 1", pytest.approx(1.25), None), ("a0 = 2", pytest.approx(2.5), None)]
-    together = read_content(rattle, traces=0).facts["signals"]  # eight places are too many curves
+    together = read_content(rattle, traces=0).facts["sections"]["signals"]  # eight places are too many curves
     assert [(curve["name"], curve["rows"]) for curve in together["panels"][0]["curves"]] == [("", 8)]
-    monkeypatch.setattr(signals, "MOST_ENTRIES", 3)
-    coarse = read_content(rattle, traces=0).facts["signals"]["panels"][0]
+    monkeypatch.setattr(section, "MOST_ENTRIES", 3)
+    coarse = read_content(rattle, traces=0).facts["sections"]["signals"]["panels"][0]
     assert (coarse["stride"], coarse["entries"]) == (2, pytest.approx([6.25, 31.25, 50.0]))  # 0 and 12.5, 25 and 37.5, and 50 Hz
-    monkeypatch.setattr(signals, "MOST_ROWS", 3)
+    monkeypatch.setattr(section, "MOST_ROWS", 3)
     content = read_content(rattle, traces=0)
-    assert content.facts["signals"] is None
+    assert "signals" not in content.facts["sections"]
     assert any("more than 3 rows" in note for note in content.facts["notes"])
 
 
@@ -184,7 +185,7 @@ def test_the_page_draws_statistics_and_signals(browser: Browser, fake: FakeKerne
         assert main(["report", str(directory), "--traces", "0", *options]) == 0
         browser.open(directory / "report.html")
         assert browser.complaints() == []
-        shown = browser.run("return ['groups', 'signals'].map((id) => !element(id).hidden)")
+        shown = browser.run("return ['groups', 'signals'].map((id) => !!element(id) && !element(id).hidden)")
         assert shown == ([True, False] if directory == drawn else [True, True])
         if directory == drawn:
             kinds = browser.run("return ['quantiles', 'chances'].map((id) => element(`${id}-chart`).data[0].type)")

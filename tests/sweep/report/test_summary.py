@@ -75,7 +75,7 @@ def test_indices_of_a_linear_observable_are_the_shares_of_its_variance(fake: Fak
     pytest.importorskip("SALib")
     axes = {"mu": {"from": 0.1, "to": 0.2}, "a0": {"from": 0.0, "to": 5.0}, "k": {"from": 0.0, "to": 1.0}}
     directory = run({"sweep": {"design": "saltelli", "count": 512, "seed": 1, "axes": axes}}, tmp_path / "a").directory
-    found = read_content(directory, traces=0).facts["sensitivity"]
+    found = read_content(directory, traces=0).facts["sections"]["sensitivity"]
     shares = {"mu": 100.0**2 * 0.1**2, "a0": 5.0**2, "k": 0.0}  # the stand-in's wear power is a0 + 100 mu
     assert [row["parameter"] for row in found["rows"]] == ["mu", "a0", "k"]
     for row in found["rows"]:
@@ -155,7 +155,7 @@ def test_a_fragility_that_was_asked_for_is_in_the_report(fake: FakeKernels, tmp_
     found = open_run(directory).fragility("wear_power > 2 W", "a0", over=["mu"], resamples=20)
     found.write(directory)
     facts = read_content(directory, traces=0).facts["sections"]["fragility"]
-    assert (facts["title"], facts["unit"], facts["level"]) == ("chance of wear_power > 2 over a0", "m/s^2", 0.95)
+    assert (facts["title"], facts["unit"], facts["level"]) == ("probability of wear_power > 2 over a0", "m/s^2", 0.95)
     assert facts["fits"][0]["theta"] == found.curves[0].fit.theta
     assert sum(point["events"] for point in facts["points"]) == facts["fits"][0]["events"]
     assert len(facts["curves"]) == 101

@@ -20,12 +20,12 @@ from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
 from tribosweep.kernels.models.schemes import SINGLE, STEADY
 from tribosweep.sweep import ConfigError, load
 from tribosweep.sweep.analyses.basins.rows import refused
+from tribosweep.sweep.analyses.sensitivity.analysis import check
+from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 from tribosweep.sweep.analysis.branching.load import load as load_branches
 from tribosweep.sweep.analysis.calibration.load import load as load_calibration
 from tribosweep.sweep.analysis.event_log import events_of
 from tribosweep.sweep.analysis.optimisation.load import load as load_optimisation
-from tribosweep.sweep.analysis.sensitivity.analysis import check
-from tribosweep.sweep.analysis.sensitivity.results import SensitivityRequest
 from tribosweep.sweep.analysis.spectra import of_responses
 from tribosweep.sweep.analysis.time_trace import trace_of
 from tribosweep.sweep.cli.topics import listed_models
@@ -123,7 +123,7 @@ def carry_out(features: tuple[str, ...], document: Mapping[str, Any]) -> None:
         uses.CALIBRATION: lambda: load_calibration(document),
         uses.OPTIMISATION: lambda: load_optimisation(document),
         uses.BRANCHES: lambda: load_branches(document),
-        uses.DERIVATIVES: lambda: check(SensitivityRequest((), derivatives=8), load(document)),
+        uses.DERIVATIVES: lambda: check(load(document), SensitivityRequest(derivatives=8)),
     }
     after: dict[str, Callable[[Any], Any]] = {
         uses.EVENTS: lambda config: events_of(config, [0], False, 100),

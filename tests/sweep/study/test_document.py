@@ -19,7 +19,7 @@ KEYS = sorted(
     {field.alias or name for shape in (*SHAPES.values(), *PARTS.values()) for name, field in shape.model_fields.items()}
     | {q.name for model in MODELS.values() for q in model.parameters}
 )
-SENT = re.compile(r"\[([a-z.]+)\], as ([a-z_.0-9]+?)(?:( = \[start, end\])|(?= or \[)|$)")
+SENT = re.compile(r"\[([a-z_.]+)\], as ([a-z_.0-9]+?)(?:( = \[start, end\])|(?= or \[)|$)")
 STUDIES: dict[str, dict[str, Any]] = {
     "rubbing_mass": {},
     "buckling_wall": {"study": {"model": "buckling_wall"}},
@@ -96,3 +96,14 @@ def test_a_key_is_known_in_the_section_to_which_it_is_sent(model: str) -> None:
 )
 def test_a_key_is_sent_where_it_is_known_or_nowhere(document: dict[str, Any], message: str) -> None:
     assert message in "\n".join(map(str, problems_of(document)))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"sweep": {"design": "posterior", "columns": ["mu", 3, "k"]}}, "sweep.columns[1]: must be text in quotes, not 3"),
+        ({"sweep": [{"axes": {"mu": [0.1]}}, 4]}, "sweep[1]: must be a table of keys, not 4"),
+    ],
+)
+def test_a_wrong_entry_of_a_list_is_named_by_its_number(document: dict[str, Any], message: str) -> None:
+    assert message in [str(problem) for problem in problems_of(document)]

@@ -17,11 +17,11 @@ from tribosweep.sweep.analysis.calibration.posterior import diagnostics, nuts, s
 from tribosweep.sweep.analysis.calibration.posterior.draws import Draws
 from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
 from tribosweep.sweep.analysis.calibration.posterior.modes import modes_of, words
-from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
 from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFiles
 from tribosweep.sweep.analysis.calibration.results import CalibrationResult, digest
 from tribosweep.sweep.design.distributions import LOG_UNIFORM, UNIFORM
+from tribosweep.sweep.design.priors import Sampled
 from tribosweep.sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
@@ -74,7 +74,7 @@ def problem_of(result: CalibrationResult) -> Problem:
 def numbers_of(calibration: Calibration) -> list[Sampled]:
     """What is sampled: the free parameters, and the factor of the standard deviations if noise = "estimated"."""
     frees = [free.sampled for free in calibration.space.frees]
-    return frees if calibration.known else [*frees, calibration.posterior.noise]
+    return frees if calibration.known else [*frees, calibration.noise]
 
 
 def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = None, folder: Path | None = None) -> Draws:
@@ -120,7 +120,7 @@ def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None) -> S
         each for each in result.optima if each is result.optima[0] or each.chi2 - result.optima[0].chi2 < NEAR * result.known[0].scale ** 2
     ]
     around = [laplace(problem, space.values(each.coordinates), result.fits.point.jacobian[each.lanes[0]], space) for each in near]
-    found = nuts.sample(problem, np.array([y for y, _ in around]), around[0][1], calibration.posterior.nuts(calibration.seed), tell)
+    found = nuts.sample(problem, np.array([y for y, _ in around]), around[0][1], nuts_settings(calibration), tell)
     diverging, cut = int(found.diverging.sum()), int(found.depth_reached.sum())
     notes = []
     if diverging:
@@ -144,6 +144,12 @@ def by_smc(result: CalibrationResult, problem: Problem, tell: Tell | None, store
     log_density = np.array([each.log_prior + each.log_likelihood for each in found.chains])
     facts = {"seed": result.calibration.seed, **smc_diagnostics.facts(found)}
     return Sampling(np.array([each.coordinates for each in found.chains]), log_density, facts, smc_diagnostics.notes(found))
+
+
+def nuts_settings(calibration: Calibration) -> nuts.NutsSettings:
+    """The settings of NUTS that a calibration asks for."""
+    asked = calibration.posterior
+    return nuts.NutsSettings(asked.chains, asked.warmup, asked.draws, calibration.seed, asked.acceptance)
 
 
 def smc_settings(calibration: Calibration) -> smc.SmcSettings:

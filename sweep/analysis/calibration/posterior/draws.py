@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, PARAMETER
+from tribosweep.sweep.design.priors import NOISE, PARAMETER
 from tribosweep.sweep.execution.stored import Line, Stored, load_json
 from tribosweep.sweep.io.errors import ConfigError, Problem, shorten
 

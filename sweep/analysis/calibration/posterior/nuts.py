@@ -66,7 +66,7 @@ class NutsResult:
 
 
 @dataclass(slots=True)
-class Asked:
+class Requests:
     """What the threads of nutpie ask for.
 
     Attributes:
@@ -133,7 +133,7 @@ def sample(
     root = np.linalg.cholesky(covariance)
     centre = centres[0]
     starts = starting_points(problem, centres, root, settings.seed)
-    asked = Asked()
+    asked = Requests()
     model = from_pyfunc(
         p, asked.density, asked.expand, [np.dtype(float)], [(p,)], ["z"],
         make_initial_point_fn=lambda seed: np.linalg.solve(root, starts[seed % len(starts)] - centre),
@@ -191,7 +191,7 @@ def ended(running: Any) -> bool:
         return False
 
 
-def end(asked: Asked, running: Any, waiting: list[tuple[np.ndarray, queue.SimpleQueue[Any]]]) -> None:
+def end(asked: Requests, running: Any, waiting: list[tuple[np.ndarray, queue.SimpleQueue[Any]]]) -> None:
     """End the chains: each gives up its draw, because its points have no density, and draws no more."""
     ending = threading.Thread(target=running.cancel, daemon=True)
     ending.start()

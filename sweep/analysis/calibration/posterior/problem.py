@@ -11,11 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.posterior.priors import NOISE, Sampled
+from tribosweep.sweep.design.priors import NOISE, Sampled
 
 
 class Likelihood(Protocol):
-    """The chance of the data as a function of the sampled numbers, in their units."""
+    """The probability of the data as a function of the sampled numbers, in their units."""
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """(n,) logarithms of the likelihood at values (n, p), on the host; -inf where a run fails or the numbers contradict each other."""

@@ -149,10 +149,10 @@ def test_an_observable_is_an_intensity_too_and_rows_without_one_are_counted(samp
 
 
 def test_a_curve_that_does_not_fit_is_told(sample: Path) -> None:
-    """Whatever the speed, the force of a wall never exceeds the one at which it buckles: its chance stays below one."""
+    """Whatever the speed, the force of a wall never exceeds the one at which it buckles: its probability stays below one."""
     found = ask(sample, "peak_force > 1.1 N", method="cloud")
     assert found.curves[0].misfit < 1e-6
-    assert any("read the counted chances" in note for note in found.notes)
+    assert any("read the counted probabilities" in note for note in found.notes)
     right = ask(sample)
     assert right.curves[0].misfit > 1e-3
     assert not right.notes

@@ -1,4 +1,4 @@
-"""Intervals of counted chances hold the truth where rows share records, as often as they say."""
+"""Intervals of counted probabilities hold the truth where rows share records, as often as they say."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def replicates(chance: float, alike: float, seed: int) -> tuple[float, float]:
 @pytest.mark.parametrize("alike", [0.0, 0.5, 0.95])
 def test_intervals_of_clusters_hold_the_truth(chance: float, alike: float) -> None:
     whole, single = replicates(chance, alike, 5)
-    assert 0.87 <= whole <= 0.99  # 0.9 is asked for; below 0.87 has a chance of 1 % at 0.9
+    assert 0.87 <= whole <= 0.99  # 0.9 is asked for; below 0.87 has a probability of 1 % at 0.9
     if alike > 0.9:
         assert single < 0.75  # of 96 rows as if they were independent
 

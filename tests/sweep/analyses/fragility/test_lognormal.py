@@ -74,7 +74,7 @@ def test_fine_steps_give_the_mean_and_the_standard_deviation_of_the_logarithms()
 
 
 def test_intensities_far_away_do_not_move_a_steep_curve() -> None:
-    """At 1e-200 and 1e200 the chances are 0 and 1 whatever the parameters are near the others."""
+    """At 1e-200 and 1e200 the probabilities are 0 and 1 whatever the parameters are near the others."""
     rng = np.random.default_rng(2)
     x = rng.normal(0.0, 0.1, 400)
     hit = rng.random(400) < stats.norm.cdf(x / 0.05)
@@ -141,7 +141,7 @@ def covered(ends: tuple[float, float], truth: float) -> bool:
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Of 200 replicates 95 % is 190; fewer than 181 or more than 198 have a chance below 0.5 %."""
+    """Of 200 replicates 95 % is 190; fewer than 181 or more than 198 have a probability below 0.5 %."""
     rng, count = np.random.default_rng(5), dict.fromkeys(("profile theta", "profile beta", "delta theta", "delta beta", "band"), 0)
     x = np.repeat(np.linspace(0.4, 2.8, 7), 30)
     for _ in range(REPLICATES):
@@ -182,7 +182,7 @@ def test_a_bootstrap_of_draws_holds_the_truth_where_rows_that_share_a_draw_are_n
 
         whole += covered(by_bootstrap(refit, draws, GRID, 0.9, 100, seed).theta, THETA)
         single += covered(by_delta(fit(known), GRID, 1.645).theta, THETA)
-    assert whole >= 30  # 36 are expected; fewer than 30 have a chance of 0.2 %
+    assert whole >= 30  # 36 are expected; fewer than 30 have a probability of 0.2 %
     assert single < whole
 
 

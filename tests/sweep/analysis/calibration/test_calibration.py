@@ -22,13 +22,14 @@ from tribosweep.sweep.analysis.calibration import analysis, fitting, load, resul
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, FAILED, STUCK, fit
 from tribosweep.sweep.analysis.calibration.jumps import find_crossings
 from tribosweep.sweep.analysis.calibration.optima import optima_of, starts_of
-from tribosweep.sweep.analysis.calibration.parameters import Free, Prior, Space
+from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.calibration.system import FitPoint, System
-from tribosweep.sweep.analysis.calibration.uncertainty import knowledge, profiles
+from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty, profiles
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.cli.calibration import optimum_cells
 from tribosweep.sweep.design.distributions import log_normal_scale
 from tribosweep.sweep.plots.calibration import draw_landscapes
+from tribosweep.sweep.study.free import Free, Prior
 
 K_T, C_T, X0 = (RUBBING_MASS.parameter(name) for name in ("k_t", "c_t", "x0"))
 TWO = Space([Free("k_t", K_T, None, 0.1, 10.0, True, 1.0), Free("x0", X0, None, -1.0, 3.0, False, 0.0)])
@@ -125,12 +126,12 @@ def test_intervals_are_those_of_linear_least_squares() -> None:
     jacobian = rng.normal(size=(30, 2))
     at = np.array([math.log(2.0), 0.5])
     covariance = np.linalg.inv(jacobian.T @ jacobian)
-    known = knowledge(TWO, at, jacobian, 40.0, known=True, level=0.9)
+    known = fit_uncertainty(TWO, at, jacobian, 40.0, known=True, level=0.9)
     assert known.sd == pytest.approx(np.sqrt(np.diag(covariance)))
     assert known.correlation[0, 1] == pytest.approx(covariance[0, 1] / math.sqrt(covariance[0, 0] * covariance[1, 1]))
     assert known.high[1] - 0.5 == pytest.approx(1.6448536269514722 * known.sd[1])
     assert math.log(known.high[0] / 2.0) == pytest.approx(1.6448536269514722 * known.sd[0])
-    estimated = knowledge(TWO, at, jacobian, 40.0, known=False, level=0.9)
+    estimated = fit_uncertainty(TWO, at, jacobian, 40.0, known=False, level=0.9)
     assert estimated.sd == pytest.approx(known.sd * math.sqrt(40.0 / 28.0))
     assert estimated.factor == pytest.approx(stats.t.ppf(0.95, 28))
 
@@ -141,25 +142,25 @@ def test_parameters_that_the_data_cannot_tell_apart_have_no_interval_and_are_nam
     rng = np.random.default_rng(2)
     columns = rng.normal(size=(20, 2)) * size
     # x0, and k_t with c_t through their product alone
-    known = knowledge(three, np.array([0.0, 0.5, 2.0]), columns[:, [0, 1, 0]], 10.0, known=True, level=0.95)
-    assert known.told.tolist() == [False, True, False]
+    known = fit_uncertainty(three, np.array([0.0, 0.5, 2.0]), columns[:, [0, 1, 0]], 10.0, known=True, level=0.95)
+    assert known.identifiable.tolist() == [False, True, False]
     assert np.isnan(known.low[[0, 2]]).all()
     assert known.sd[1] < 1.0 / size
-    (direction,) = known.blind
+    (direction,) = known.undetermined
     sentence = direction.sentence(three)
     assert "k_t and c_t move together" in sentence or "c_t and k_t move together" in sentence
-    silent = knowledge(TWO, np.array([0.0, 0.5]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
-    assert silent.told.tolist() == [True, False]
-    assert silent.blind[0].sentence(TWO) == "x0: the data say nothing of it within its bounds"
-    assert optimum_cells(TWO.values(np.array([0.0, 0.5])), silent) == ["1", "not told"]
-    bound = knowledge(TWO, np.array([0.0, 3.0]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
+    silent = fit_uncertainty(TWO, np.array([0.0, 0.5]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
+    assert silent.identifiable.tolist() == [True, False]
+    assert silent.undetermined[0].sentence(TWO) == "x0: the data say nothing of it within its bounds"
+    assert optimum_cells(TWO.values(np.array([0.0, 0.5])), silent) == ["1", "not identifiable"]
+    bound = fit_uncertainty(TWO, np.array([0.0, 3.0]), columns * [1.0, 0.0], 10.0, known=True, level=0.95)
     assert optimum_cells(TWO.values(np.array([0.0, 3.0])), bound) == ["1", "3"]  # a bound is known
 
 
 def test_a_number_that_is_wider_than_its_bounds_is_not_told() -> None:
-    known = knowledge(TWO, np.array([0.0, 0.5]), np.array([[10.0, 0.0], [0.0, 0.1]]), 0.0, known=True, level=0.95)
-    assert known.told.tolist() == [True, False]
-    assert known.blind[0].sentence(TWO) == "x0: the data say hardly anything of it within its bounds"
+    known = fit_uncertainty(TWO, np.array([0.0, 0.5]), np.array([[10.0, 0.0], [0.0, 0.1]]), 0.0, known=True, level=0.95)
+    assert known.identifiable.tolist() == [True, False]
+    assert known.undetermined[0].sentence(TWO) == "x0: the data say hardly anything of it within its bounds"
 
 
 @pytest.mark.slow
@@ -168,13 +169,13 @@ def test_a_profile_is_the_interval_where_the_model_is_linear_and_open_where_noth
     flat = Space([Free("x0", X0, None, -1.0, 3.0, False, 0.0), Free("v0", RUBBING_MASS.parameter("v0"), None, -2.0, 2.0, False, 0.0)])
     system = Plain(flat, lambda v: (v[0] + v[1] * line - 0.3) / 0.1, 7)
     fits = fit(system, np.zeros((1, 2)))  # type: ignore[arg-type]
-    known = knowledge(flat, fits.coordinates[0], fits.point.jacobian[0], float(fits.chi2[0]), known=True, level=0.95)
+    known = fit_uncertainty(flat, fits.coordinates[0], fits.point.jacobian[0], float(fits.chi2[0]), known=True, level=0.95)
     found = profiles(system, fits.coordinates[0], float(fits.chi2[0]), known, ["x0", "v0"])  # type: ignore[arg-type]
     assert [each.low for each in found] == pytest.approx(known.low.tolist(), abs=1e-6)
     assert [each.high for each in found] == pytest.approx(known.high.tolist(), abs=1e-6)
     half = Plain(flat, lambda v: np.array([np.exp(20.0 * v[0]) * 0.5, v[1]]), 2)
     at = fit(half, np.array([[-0.5, 0.1]]))  # type: ignore[arg-type]
-    known = knowledge(flat, at.coordinates[0], at.point.jacobian[0], float(at.chi2[0]), known=True, level=0.95)
+    known = fit_uncertainty(flat, at.coordinates[0], at.point.jacobian[0], float(at.chi2[0]), known=True, level=0.95)
     (one,) = profiles(half, at.coordinates[0], float(at.chi2[0]), known, ["x0"])  # type: ignore[arg-type]
     assert math.isnan(one.low)
     assert one.high == pytest.approx(math.log(1.96 / 0.5) / 20.0, rel=0.03)
@@ -211,7 +212,7 @@ def test_exact_data_give_the_parameters_back(tmp_path: Path) -> None:
     result = analysis.carry_out(load.load(sliding(tmp_path)))
     assert result.converged
     assert dict(zip(result.space.names, result.estimates, strict=True)) == pytest.approx(TRUE, rel=1e-9)
-    assert result.known[0].told.all()
+    assert result.known[0].identifiable.all()
 
 
 @pytest.mark.slow
@@ -220,7 +221,7 @@ def test_an_unidentifiable_pair_is_named_and_has_no_interval(tmp_path: Path) -> 
     study = sliding(tmp_path, free=free, compare={"slip_distance": {"relative_sd": 1e-6}})
     study["parameters"] = {**SLIDES, "m": TRUE["m"]}
     result = analysis.carry_out(load.load(study))
-    assert not result.known[0].told.any()
+    assert not result.known[0].identifiable.any()
     assert "mu and normal_force move together" in result.notes[0] or "normal_force and mu move together" in result.notes[0]
     assert {row["low"] for row in results.records(result) if row["optimum"] == 0} == {None}
     product = result.space.values(result.fits.coordinates[result.optima[0].lanes]).prod(axis=1)
@@ -346,7 +347,9 @@ def test_intervals_cover_the_truth_as_often_as_they_say(tmp_path: Path) -> None:
     truth = space.coordinates(np.array([TRUE[name] for name in space.names]))
     fits = fit(system, np.tile(truth + 0.02, (200, 1)), replicates)  # one batch
     assert (fits.outcome == CONVERGED).all()
-    ends = [knowledge(space, fits.coordinates[i], fits.point.jacobian[i], float(fits.chi2[i]), known=True, level=0.95) for i in range(200)]
+    ends = [
+        fit_uncertainty(space, fits.coordinates[i], fits.point.jacobian[i], float(fits.chi2[i]), known=True, level=0.95) for i in range(200)
+    ]
     values = space.values(truth)
     covered = np.array([(each.low < values) & (values < each.high) for each in ends])
     assert 0.92 <= covered.mean() <= 0.98

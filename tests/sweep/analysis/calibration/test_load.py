@@ -6,6 +6,7 @@ import copy
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -172,10 +173,22 @@ CASES: list[tuple[str, Any, str]] = [
     ("parameters/post_stiffness", [0.2, 0.45], r"parameters.post_stiffness\[1\]: the start 0.45 is outside the bounds"),
     ("calibration/free/k_n/from", 20.0, r"calibration.free.k_n: from must be below to"),
     ("calibration/free/k_n/from", -1.0, r"calibration.free.k_n.from: -1.0 is out of bounds: must be >"),
-    ("calibration/free/k_n/scale", "lin", r"calibration.free.k_n.scale: 'lin' is none of log, linear"),
+    ("calibration/free/k_n/scale", "lin", r"calibration.free.k_n.scale: 'lin' is none; did you mean 'linear'\? Known: log, linear"),
     ("calibration/free/k_n/sart", 1.0, r"calibration.free.k_n.sart: unknown key; did you mean 'start'"),
     ("calibration/free/k_n/prior", {"mean": 1.0, "std": 0.0}, r"calibration.free.k_n.prior.std: 0.0 is out of bounds: must be > 0"),
     ("calibration/free/k_n/prior", 3.0, r"calibration.free.k_n.prior: must be \{ mean"),
+    (
+        "calibration/free/k_n/prior",
+        {"distribution": "uniform", "from": "20 N/m", "to": "30 N/m"},
+        r"k_n.prior: leaves hardly any probability to",
+    ),
+    ("calibration/free/k_n", {"from": 1, "to": 2, "prior": None}, r"calibration.free.k_n.prior: must have a value, not None: leave it out"),
+    ("calibration/free", {"k_m": 3.0}, r"free.k_m: must have bounds, [^\n]*\n  calibration.free.k_m: unknown parameter"),
+    (
+        "calibration/traces",
+        [3, {"file": "trace.csv", "compare": {"x": {"s": 1}}}],
+        r"traces\[0\]: must be a [^\n]*\n.*traces\[1\].compare.x.s: ",
+    ),
     ("calibration/free/post_stiffness", {"from": 0.1, "to": 1.0}, r'a table is found node by node: "post_stiffness\[0\]"'),
     ("calibration/free/post_stiffness[2]", {"from": 0.1, "to": 1.0}, r"the table post_stiffness of \[parameters\] has 2 nodes"),
     ("calibration/free/k_n[0]", {"from": 0.1, "to": 1.0}, r"k_n is a number and has no nodes"),
@@ -193,7 +206,7 @@ CASES: list[tuple[str, Any, str]] = [
     ("calibration/compare/plastic_set/s", 0.1, r"calibration.compare.plastic_set.s: unknown key"),
     ("calibration/starts", 0, r"calibration.starts: must be a whole number from 1"),
     ("calibration/confidence", 95, r"calibration.confidence: 95 is out of bounds"),
-    ("calibration/noise", "loud", r"calibration.noise: 'loud' is none of known, estimated"),
+    ("calibration/noise", "loud", r"calibration.noise: 'loud' is none; Known: known, estimated"),
     ("calibration/stats", 3, r"calibration.stats: unknown key; did you mean 'starts'"),
     ("sweep", {"axes": {"v0": [1.0]}}, r"sweep: a calibration has no design"),
     ("study/scheme", "rk54", r"study.scheme: a calibration follows the derivatives of 'exact'"),
@@ -362,3 +375,21 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
     solver: Callable[[], Any] = fitting.solver.__wrapped__
     with pytest.raises(ConfigError, match=r"pip install 'tribosweep\[calibration\]'"):
         solver()
+
+
+def test_thousands_of_wrong_entries_are_counted_before_each_is_looked_at() -> None:
+    sections: list[dict[str, Any]] = [
+        {"calibration": {"free": STUDY["calibration"]["free"], "compare": {f"a{n}": 1 for n in range(100_000)}}},
+        {"calibration": {"free": {f"a{n}": 1 for n in range(100_000)}, "compare": {}}},
+        {"calibration": {"free": STUDY["calibration"]["free"], "traces": [5] * 100_000}},
+    ]
+    words = (
+        "calibration.compare: names 100,000 entries: at most 10,000 are read",
+        "calibration.free: names 100,000 parameters: at most 100",
+        "calibration.traces: has 100,000 entries: at most 10,000 are read",
+    )
+    for section, word in zip(sections, words, strict=True):
+        begun = time.process_time()
+        with pytest.raises(ConfigError, match=word):
+            reading.load(section)
+        assert time.process_time() - begun < 1.0

@@ -250,11 +250,11 @@ def test_as_many_data_as_parameters_leave_no_interval_and_the_output_says_so(tmp
     assert found == {"k_t": pytest.approx(2.5e7, rel=1e-6), "mu": pytest.approx(0.56, rel=1e-6)}
     assert result.known[0].freedom == 0.0
     assert "leave nothing to estimate the scatter" in result.notes[0]
-    assert not any("Not told" in note for note in result.notes)
+    assert not any("Not identifiable" in note for note in result.notes)
     print_result(result)
     said = capsys.readouterr().out
     assert "no interval" in said
-    assert "not told" not in said
+    assert "not identifiable" not in said
 
 
 @pytest.mark.long

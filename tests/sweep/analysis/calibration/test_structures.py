@@ -18,7 +18,7 @@ from tribosweep.sweep import load as load_study
 from tribosweep.sweep.analysis.calibration import load as reading
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, fit
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty
 from tribosweep.sweep.cli import main
 
 CONFIGS = Path(__file__).parents[4] / "configs"
@@ -155,12 +155,12 @@ def test_intervals_of_stiffness_and_gap_hold_the_truth_as_often_as_they_say() ->
     assert stats.chi2.ppf(1e-4, count * freedom) < fits.chi2.sum() < stats.chi2.ppf(1.0 - 1e-4, count * freedom)
     inside = np.zeros(2)
     for lane in range(count):
-        known = knowledge(space, fits.coordinates[lane], fits.point.jacobian[lane], fits.chi2[lane], known=True, level=0.95)
+        known = fit_uncertainty(space, fits.coordinates[lane], fits.point.jacobian[lane], fits.chi2[lane], known=True, level=0.95)
         inside += np.abs(fits.coordinates[lane] - truth) <= 1.96 * known.sd
     assert (inside >= stats.binom.ppf(1e-3, count, 0.95)).all()  # 41 of 48
     # exact data: what is left is the error of the steps, far below the noise
     plain = fit(system, truth[np.newaxis])
-    known = knowledge(space, plain.coordinates[0], plain.point.jacobian[0], plain.chi2[0], known=True, level=0.95)
+    known = fit_uncertainty(space, plain.coordinates[0], plain.point.jacobian[0], plain.chi2[0], known=True, level=0.95)
     assert (np.abs(plain.coordinates[0] - truth) < 0.3 * known.sd).all()
 
 

@@ -16,7 +16,7 @@ from tribosweep.sweep.analysis.calibration import load
 from tribosweep.sweep.analysis.calibration.fitting import CONVERGED, fit
 from tribosweep.sweep.analysis.calibration.optima import optima_of
 from tribosweep.sweep.analysis.calibration.system import System
-from tribosweep.sweep.analysis.calibration.uncertainty import knowledge
+from tribosweep.sweep.analysis.calibration.uncertainty import fit_uncertainty
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 CONFIGS = Path(__file__).parents[4] / "configs"
@@ -55,8 +55,8 @@ def test_a_wall_is_found_from_starts_that_are_off_by_a_factor_of_three_as_scipy_
     assert len(best.lanes) >= len(starts) // 2
     assert space.values(best.coordinates) == pytest.approx(truth, rel=1e-6)
     assert space.values(fits.coordinates[best.lanes]) == pytest.approx(np.tile(truth, (len(best.lanes), 1)), rel=1e-6)
-    known = knowledge(space, best.coordinates, fits.point.jacobian[best.lanes[0]], best.chi2, known=True, level=0.95)
-    assert known.told.all()
+    known = fit_uncertainty(space, best.coordinates, fits.point.jacobian[best.lanes[0]], best.chi2, known=True, level=0.95)
+    assert known.identifiable.all()
     # with noise, and differences in place of derivatives
     rng = np.random.default_rng(4)
     noisy = system.data.measured + system.data.spread * rng.standard_normal(system.data.count)

@@ -10,10 +10,12 @@ import jax
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis.calibration.parameters import Free, Space
+from tribosweep.sweep.analysis.calibration.parameters import Space
 from tribosweep.sweep.analysis.optimisation.evaluation import Functions, Rows
 from tribosweep.sweep.analysis.optimisation.functions import VALUE, WORST, Constraint, Measure, Objective
-from tribosweep.sweep.analysis.optimisation.load import SLSQP, Optimisation
+from tribosweep.sweep.analysis.optimisation.load import Optimisation
+from tribosweep.sweep.study.free import Free
+from tribosweep.sweep.study.optimise import SLSQP
 
 Function = Callable[[Any], Any]
 

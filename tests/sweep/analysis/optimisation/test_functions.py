@@ -37,9 +37,9 @@ def test_a_measure_is_read(text: str, rows: int, kind: str, written: str) -> Non
         ("mean of peak_force", 1, "each point has one row"),
         ("quantile 1.5 of peak_force", 9, "must be > 0 and < 1"),
         ("quantile much of peak_force", 9, "must be > 0 and < 1"),
-        ("regime", 1, "is a word: take the chance of it"),
+        ("regime", 1, "is a word: take the probability of it"),
         ("median of peak_force", 9, "must be an observable"),
-        ("chance", 9, "a chance is that of an event"),
+        ("chance", 9, "a probability is that of an event"),
         ("chance of peak_force", 9, "must be an observable, one of"),
         ("poincare_x", 1, "is no observable"),
         ("", 1, "must be an observable"),
@@ -74,7 +74,7 @@ def test_a_constraint_is_read(text: str, rows: int, written: str) -> None:
         ("peak_force <= 5 mm", "cannot be converted to N"),
         ("peak_force <= much", "must be a finite number"),
         ("chance of peak_force > 5 kN", "must be a measure, <= or >=, and a limit, such as 'chance of"),
-        ("chance of peak_force > 5 kN <= 1.5", "a chance is from 0 to 1"),
+        ("chance of peak_force > 5 kN <= 1.5", "a probability is from 0 to 1"),
     ],
 )
 def test_a_wrong_constraint_is_explained(text: str, said: str) -> None:

@@ -221,7 +221,7 @@ def test_a_front_of_one_point_has_no_ends(count: int, said: str, monkeypatch: py
             return "x_end"
 
     monkeypatch.setattr("tribosweep.sweep.analysis.optimisation.results.value_and_unit", lambda value, _: f"{value} m")
-    front = [SimpleNamespace(visit=SimpleNamespace(functions=SimpleNamespace(measures=[number + 1]))) for number in range(count)]
+    front = [SimpleNamespace(candidate=SimpleNamespace(functions=SimpleNamespace(measures=[number + 1]))) for number in range(count)]
     result: Any = SimpleNamespace(front=front, optimisation=SimpleNamespace(objectives=[Objective()]))
     print_ranges(result)
     assert capsys.readouterr().out == said

@@ -15,7 +15,7 @@ from tribosweep.sweep.analysis.optimisation import analysis
 from tribosweep.sweep.analysis.optimisation.evaluation import Functions
 from tribosweep.sweep.analysis.optimisation.functions import Constraint
 from tribosweep.sweep.analysis.optimisation.results import OptimisationResult, limits
-from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, visit_of
+from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, candidate_of
 from tribosweep.sweep.cli.optimisation import print_result
 
 Solve = Callable[..., OptimisationResult]
@@ -64,7 +64,7 @@ def test_a_worst_case_is_the_least_largest_row(solve: Solve) -> None:
     rows = lambda x: jnp.stack([x[0] - 1.0, 1.0 - x[0], x[0] + 1.0, -1.0 - x[0], (x[1] - 0.4) * 3.0])  # noqa: E731
     found = solve([(rows, False)], [], [(-3.0, 4.0), (0.0, 2.0)], worst=True)
     assert found.best_values[0] == pytest.approx(0.0, abs=1e-6)
-    assert found.optima[0].visit.functions.measures[0] == pytest.approx(1.0, abs=1e-6)
+    assert found.optima[0].candidate.functions.measures[0] == pytest.approx(1.0, abs=1e-6)
     assert found.converged
 
 
@@ -91,7 +91,7 @@ def test_an_optimum_at_a_jump_is_found_and_said(solve: Solve) -> None:
     jump = lambda x: -x[0] + 3.0 * (x[0] > 0.37) + (x[1] - 0.5) ** 2  # noqa: E731
     found = solve([(jump, False)], [], [(0.0, 1.0), (0.0, 1.0)], word=lambda x: float(x[0] > 0.37))
     assert found.best_values == pytest.approx([0.37, 0.5], abs=2e-3)
-    assert found.optima[0].visit.functions.measures[0] == pytest.approx(-0.37, abs=2e-3)
+    assert found.optima[0].candidate.functions.measures[0] == pytest.approx(-0.37, abs=2e-3)
     assert any("f0 jumps from" in note and "where count 0 becomes count 1" in note for note in found.notes)
     assert not found.converged
     assert "no proven optimum" in " ".join(found.notes)
@@ -107,7 +107,7 @@ def test_a_limit_counts_as_kept_only_inside_it_unless_no_variable_moves_the_valu
         values = limit + constraint.sign * 2.0 * part
         beyond = constraint.sign * (values - limit)
         functions = Functions(((np.ones(1), rates),), ((np.array([beyond]), rates),), np.array([1.0, values]), np.zeros((1, 0)), True)
-        kept = visit_of(0, np.zeros(1), functions, Task(np.zeros(1)), Scales(np.ones(1), np.full(1, 2.0))).kept
+        kept = candidate_of(0, np.zeros(1), functions, Task(np.zeros(1)), Scales(np.ones(1), np.full(1, 2.0))).kept
         assert kept == (part <= -1e-9 if moves else part <= 1e-12), part
 
 
@@ -123,13 +123,13 @@ def test_a_front_is_that_of_the_closed_form(solve: Solve) -> None:
     # f0 = x^2 + y^2 and f1 = (x - 1)^2 + y^2: f0 = (1 - sqrt(f1))^2, slope -(1 - sqrt(f1)) / sqrt(f1)
     pair = [(lambda x: x[0] ** 2 + x[1] ** 2, False), (lambda x: (x[0] - 1.0) ** 2 + x[1] ** 2, False)]
     found = solve(pair, [], [(-2.0, 2.0), (-2.0, 2.0)], front=15)
-    goals = np.array([point.visit.functions.measures for point in found.front])
+    goals = np.array([point.candidate.functions.measures for point in found.front])
     assert len(goals) == 15
     assert goals[:, 0] == pytest.approx((1.0 - np.sqrt(np.abs(goals[:, 1]))) ** 2, abs=1e-5)
     assert (np.diff(goals[:, 0]) < 0.0).all() and (np.diff(goals[:, 1]) > 0.0).all()
-    inner = [point for point in found.front if 0.05 < point.visit.functions.measures[1] < 0.9]
+    inner = [point for point in found.front if 0.05 < point.candidate.functions.measures[1] < 0.9]
     for point in inner:
-        root = math.sqrt(point.visit.functions.measures[1])
+        root = math.sqrt(point.candidate.functions.measures[1])
         assert point.trade_off == pytest.approx((1.0 - root) / root, rel=1e-3)
     gaps = np.linalg.norm(np.diff(goals, axis=0), axis=1)
     assert gaps.max() < 0.25
@@ -157,7 +157,7 @@ def test_a_front_of_a_maximum_with_a_constraint(solve: Solve) -> None:
     # largest x y and least x + y with x <= 2, y <= 2: x y = (s / 2)^2
     pair = [(lambda x: x[0] * x[1], True), (lambda x: x[0] + x[1], False)]
     found = solve(pair, [(lambda x: x[0], "<=", 2.0)], [(0.5, 3.0), (0.5, 2.0)], front=9)
-    goals = np.array([point.visit.functions.measures[:2] for point in found.front])
+    goals = np.array([point.candidate.functions.measures[:2] for point in found.front])
     assert goals[0] == pytest.approx([0.25, 1.0], abs=1e-6)
     assert goals[-1] == pytest.approx([4.0, 4.0], abs=1e-6)
     assert goals[:, 0] == pytest.approx(0.25 * goals[:, 1] ** 2, abs=1e-5)
@@ -165,8 +165,8 @@ def test_a_front_of_a_maximum_with_a_constraint(solve: Solve) -> None:
 
 def test_the_same_problem_gives_the_same_points(solve: Solve) -> None:
     one, other = (solve([(rosenbrock, False)], [], [(-2.0, 2.0), (-2.0, 2.0)]) for _ in range(2))
-    assert len(one.visits) == len(other.visits)
-    assert all(np.array_equal(a.place, b.place) and a.search == b.search for a, b in zip(one.visits, other.visits, strict=True))
+    assert len(one.candidates) == len(other.candidates)
+    assert all(np.array_equal(a.place, b.place) and a.search == b.search for a, b in zip(one.candidates, other.candidates, strict=True))
 
 
 def test_an_error_of_the_engine_ends_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.oracle.sdnd104 import stick_slip_wear_power
 from tests.sweep.conftest import FakeKernels, install_small_pieces
 from tribosweep.kernels.models.status import Status
-from tribosweep.kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power, stick_slip_wear_power
+from tribosweep.kernels.reference.closed_forms import ETA_STAR, den_hartog_limit, slip_slip_wear_power
 from tribosweep.sweep import Run, load, resume, run
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.execution.adaptive import boundary_tracing

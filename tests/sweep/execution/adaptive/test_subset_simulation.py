@@ -1,4 +1,4 @@
-"""Chains climb to events whose chance is known in closed form, and go on from the same rows after any interruption."""
+"""Chains climb to events whose probability is known in closed form, and go on from the same rows after any interruption."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def estimated(climb: Climb) -> Estimate:
 
 
 def plane(states: np.ndarray) -> np.ndarray:
-    """A margin that is linear, beyond 0 with a chance of 1e-6."""
+    """A margin that is linear, beyond 0 with a probability of 1e-6."""
     return np.asarray(states @ WEIGHTS - MILLIONTH)
 
 
 def sphere(states: np.ndarray) -> np.ndarray:
-    """A margin that is the distance from the centre, beyond 0 with a chance of 1e-6: the event lies on all sides."""
+    """A margin that is the distance from the centre, beyond 0 with a probability of 1e-6: the event lies on all sides."""
     return np.asarray((states**2).sum(axis=1) - chi2.isf(1e-6, 3))
 
 
@@ -91,7 +91,7 @@ def test_failed_rows_count_neither_with_nor_without_the_event() -> None:
     found = [climbed(fails, seed=seed) for seed in range(60)]
     assert all(level.failed > 0 for climb in found for level in climb.levels)
     mean = np.mean([estimated(climb).probability for climb in found])
-    assert mean == pytest.approx(ndtr(-3.0), rel=0.15)  # the chance among rows with results
+    assert mean == pytest.approx(ndtr(-3.0), rel=0.15)  # the probability among rows with results
 
 
 def test_equal_margins_are_not_divided() -> None:

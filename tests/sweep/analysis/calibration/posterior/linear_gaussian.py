@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.design.priors import Sampled
 
 MEANS, SPREADS = np.array([1.0, -2.0]), np.array([2.0, 3.0])
 

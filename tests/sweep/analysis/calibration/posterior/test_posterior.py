@@ -101,7 +101,7 @@ WRONG = [
     ("free.mu.prior", {"distribution": "norml", "mean": 1.0, "std": 0.1}, r"prior.distribution: 'norml' is no distribution of a prior"),
     ("free.mu.prior", {"distribution": "integer", "from": 1, "to": 3}, r"prior.distribution: 'integer' is no distribution of a prior"),
     ("free.mu.prior", {"distribution": "triangular", "from": 0.2, "to": 0.4}, r"prior.mode: missing: distribution 'triangular' needs"),
-    ("free.mu.prior", {"mean": 40.0, "std": 0.1}, r"free.mu.prior: leaves hardly a chance to the bounds from = 0.1, to = 1.5"),
+    ("free.mu.prior", {"mean": 40.0, "std": 0.1}, r"free.mu.prior: leaves hardly any probability to the bounds from = 0.1, to = 1.5"),
     ("posterior", {"draw": 10}, r"calibration.posterior.draw: unknown key; did you mean 'draws'"),
     ("posterior", {"draws": 3}, r"calibration.posterior.draws: must be a whole number from 10 to 1000000"),
     ("posterior", {"acceptance": 1.0}, r"calibration.posterior.acceptance: 1.0 is out of bounds"),

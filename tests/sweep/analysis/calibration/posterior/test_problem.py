@@ -10,9 +10,9 @@ from tribosweep.sweep.analysis.calibration import load
 from tribosweep.sweep.analysis.calibration.posterior import draws
 from tribosweep.sweep.analysis.calibration.posterior.analysis import notes_on_prior
 from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
 from tribosweep.sweep.analysis.calibration.system import System
+from tribosweep.sweep.design.priors import Sampled, from_bounds
 from tribosweep.sweep.io.errors import ConfigError
 
 LAWS = [

@@ -15,11 +15,11 @@ from scipy import stats
 from tribosweep import kernels, sweep
 from tribosweep.sweep.analysis.calibration import load
 from tribosweep.sweep.analysis.calibration.posterior.likelihood import NormalErrors
-from tribosweep.sweep.analysis.calibration.posterior.priors import Sampled, from_bounds
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
 from tribosweep.sweep.analysis.calibration.posterior.smc import SmcSettings, sample
 from tribosweep.sweep.analysis.calibration.system import System
 from tribosweep.sweep.cli import main
+from tribosweep.sweep.design.priors import Sampled, from_bounds
 
 CONFIG = Path(__file__).parents[5] / "configs" / "calibrate_power.toml"
 BETWEEN = 0.35  # of the two frictions

@@ -1,1 +1,0 @@
-"""Sensitivity of observables to uncertain parameters: indices, derivatives and propagated uncertainty."""
