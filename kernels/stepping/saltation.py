@@ -49,15 +49,17 @@ def entry_of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h
     """
     side = choice((wall.two_sided > 0.0) & (after.x < 0.0), -wall.stands, wall.stands, after.x)
     y0, y = (side * state.x - wall.gap + (0.0 if state.rest is None else side * state.rest) for state in (before, after))
-    free, part = was.force <= 0.0, _crossing(y0, y)
-    entering = (y0 <= 0.0) & (y > 0.0) & free
-    if wall.envelope is not None:
+    if wall.envelope is None:
+        entering = (y0 <= 0.0) & (y > 0.0) & (was.force <= 0.0)
+        part = -y0 / jnp.where(entering, y - y0, 1.0)
+    else:
         limit, c = wall.envelope.criterion(was.largest), jnp.where(wall.included > 0.0, wall.envelope.damping(was.largest), 0.0)
         k = wall.envelope.stiffness(was.largest)
         low, high = y0 - was.plastic, y - was.plastic
         short, reached = (k * way + c * side * speed - limit for way, speed in ((low, before.v), (high, before.v + h * before.a)))
-        entering = (jnp.minimum(y0, jnp.maximum(low, short)) <= 0.0) & (jnp.minimum(y, jnp.maximum(high, reached)) > 0.0) & free
-        part = jnp.maximum(part, jnp.minimum(_crossing(low, high), _crossing(short, reached)))
+        begins = (jnp.minimum(y0, jnp.maximum(low, short)) <= 0.0) & (jnp.minimum(y, jnp.maximum(high, reached)) > 0.0)
+        entering = begins & (was.force <= 0.0)
+        part = jnp.maximum(_crossing(y0, y), jnp.minimum(_crossing(low, high), _crossing(short, reached)))
     span = jnp.where(entering, y - y0, 0.0)
     return entering, jnp.where(entering, part, 0.0), span, side
 

@@ -17,6 +17,7 @@ from scipy.integrate._ivp import dop853_coefficients as order_8
 OFF, LIFTED, STUCK, SLIPS = range(4)
 OBSTACLES = ("plane", "two planes", "ring")
 SUMS = ("wear", "friction", "impulse", "slid")
+CHANGES = ("entries", "exits", "sticks", "slips")
 STEP = 1e-4  # [s]; the fastest spring has some 500 rad/s
 PARAMETERS = ("m", "k", "gap", "k_n", "c_n", "mu_s", "mu_d", "k_t", "c_t")
 _A, _B = order_8.A[:12, :12], order_8.B
@@ -129,7 +130,7 @@ def turned(obstacle: str, p: Mapping[str, Any], s: State, which: Any) -> State:
 
 
 def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Ends, sums, the largest normal force and the number of events of rows, (L,) each.
+    """Ends, sums, the largest normal force and the numbers of events (all, and `CHANGES`) of rows, (L,) each.
 
     Args:
         rows: `PARAMETERS`, a start in the clearance (`x0[x]` to `v0[y]`) and `end`.
@@ -138,7 +139,7 @@ def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
     end, none = np.asarray(rows["end"], float), np.zeros_like(p["gap"])
     start = [none + rows[name] for name in ("x0[x]", "x0[y]", "v0[x]", "v0[y]")]
     s = State(np.stack([*start, *[none] * 5]), none.astype(int), none + 1.0, none > 0.0, none + 1.0)
-    t, peak, events = none.copy(), none.copy(), none.astype(int)
+    t, peak, events, changes = none.copy(), none.copy(), none.astype(int), np.zeros((4, *none.shape), int)
     while (t < end).any():
         h = np.minimum(STEP, end - t)
         new = stepped(obstacle, p, s, h)
@@ -158,11 +159,14 @@ def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
                 each[lanes] = now
             new = State(new.y, *others)
             events[lanes] += 1
+            one, other = there.phase, after.phase
+            changes[:, lanes] += [(one < STUCK) & (other >= STUCK), (one >= STUCK) & (other < STUCK),
+                                  (one != STUCK) & (other == STUCK), (one != SLIPS) & (other == SLIPS)]  # fmt: skip
         lands = t + h >= end
         t, s = np.where(lands, end, t + h), new
     last = np.where(s.phase >= STUCK, motion(obstacle, p, s).pull, 0.0)
     return {"x": s.y[0], "y": s.y[1], "v_x": s.y[2], "v_y": s.y[3], **dict(zip(SUMS, s.y[5:], strict=True)),
-            "peak": np.maximum(peak, last), "events": events}  # fmt: skip
+            "peak": np.maximum(peak, last), "events": events, **dict(zip(CHANGES, changes, strict=True))}  # fmt: skip
 
 
 def _located(obstacle: str, p: Mapping[str, Any], s: State, h: Any) -> tuple[Any, Any]:
