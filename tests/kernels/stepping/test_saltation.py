@@ -182,17 +182,17 @@ def test_two_codes_that_locate_events_agree() -> None:
         assert found["peak"][row] == pytest.approx(other["peak"][0], rel=1e-3)  # of 200 instants a phase
 
 
-# docs/structures_validation.md, first line: median, nine in ten, largest of the errors of these observables
-FIRST_LINE = {("x", "y", "v_x", "v_y"): (2e-4, 1e-3, 4e-3), ("impulse",): (3e-5, 7e-4, 9e-4), ("wear",): (4e-4, 2e-3, 5e-3),
-              ("friction",): (2e-4, 3e-3, 6e-3), ("slid",): (3e-4, 9e-4, 4e-3)}  # fmt: skip
+# docs/structures_validation.md, lines of the ring: median and nine in ten of the errors of values and of derivatives
+IN_A_RING = {"euler": ((8e-5, 1e-3), (2e-4, 2e-3)), "rk54": ((5e-11, 3e-10), (2e-10, 5e-8))}
 
 
 @pytest.mark.slow
-def test_a_few_other_bodies_have_the_errors_of_derivatives_that_the_documents_print() -> None:
-    found = dict(zip(OBSERVED, errors("plane", "euler", located_slopes("plane", 12), 2e-5).slopes, strict=True))
-    for names, printed in FIRST_LINE.items():
-        of_few = np.quantile([found[name] for name in names], [0.5, 0.9, 1.0])
-        assert (of_few <= 3.0 * np.array(printed)).all(), (names, of_few)  # sums of 12 bodies by 5 parameters scatter so
+@pytest.mark.parametrize("scheme", IN_A_RING)
+def test_a_few_bodies_in_a_ring_have_the_errors_that_the_documents_print(scheme: str) -> None:
+    found = errors("ring", scheme, located_slopes("ring", 12), 1e-5)
+    for of, printed in zip(found, IN_A_RING[scheme], strict=True):
+        of_few = np.quantile(of, [0.5, 0.9])
+        assert (of_few <= 5.0 * np.array(printed)).all(), of_few  # 12 bodies scatter so
 
 
 @pytest.mark.slow
@@ -207,9 +207,8 @@ def test_motions_and_sums_in_a_ring_follow_the_tolerance() -> None:
             values = np.asarray(found[column]) * (rows["end"] if column.endswith("_power[it]") else 1.0)
             errors.append(np.abs(values - exact[name]).max() / np.abs(exact[name]).max())
         print(name, errors)
-        located_turns = name not in ("wear", "slid")  # the oracle does not locate where a velocity turns
-        assert errors[1] < (3e-7 if located_turns else 5e-6), name
-        assert errors[1] < 0.1 * errors[0] or not located_turns, name
+        assert errors[1] < 3e-7, name
+        assert errors[1] < 0.1 * errors[0], name
 
 
 @pytest.mark.slow
@@ -237,7 +236,7 @@ def converge(scheme: str, law: str, sure: Sure, coarse: Errors, fine: Errors) ->
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize(("scheme", "step", "bound"), [("rk54", 1e-4, 2e-5), ("rk32", 1e-5, 2e-4), ("euler", 2e-6, 2e-2)])
+@pytest.mark.parametrize(("scheme", "step", "bound"), [("rk54", 1e-4, 2e-5), ("rk32", 1e-5, 2e-4)])
 def test_a_contact_that_sticks_as_soon_as_it_begins_has_the_derivatives_of_located_motions(scheme: str, step: float, bound: float) -> None:
     # its damper is beyond the cone at the entry, and the anchor would go back from there on
     rng, count = np.random.default_rng(5), 120
@@ -317,19 +316,16 @@ def located_masses(law: str, count: int) -> tuple[tuple[str, ...], tuple[str, ..
     return seen, by, sure_slopes(rows, by, seen, by_event_code, count, ("impacts", *(["slip_phases", "stops"] if "k_t" in rows else [])))
 
 
-def errors_at_walls(law: str, scheme: str, count: int, part: float) -> Errors:
-    """Errors with steps of a `part` of the fastest motion."""
+def errors_at_walls(law: str, count: int, part: float) -> Errors:
+    """Errors by `euler` with steps of a `part` of the fastest motion."""
     seen, by, sure = located_masses(law, count)
     rows = sure.rows
     hard = np.maximum(rows["k_n"], rows.get("left_k_n", 0.0)) * (1.0 + rows["m"] / rows.get("m_2", np.inf))
     stiff = rows["k"] + rows.get("k_t", 0.0) + hard
     step = part / np.sqrt(stiff / rows["m"] + rows["omega"] ** 2)
-    steps = {"tolerance": 1e-2 * part**3, "largest_step": 30.0 * step} if scheme.startswith("rk") else {"step": step, "largest_step": step}
-    if scheme in ("euler", "devogelaere"):
-        del steps["largest_step"]
 
     def run(values: dict[str, Any]) -> list[Any]:
-        found = kernels.simulate(LAWS[law][0], {**rows, **values, **steps}, scheme=scheme)
+        found = kernels.simulate(LAWS[law][0], {**rows, **values, "step": step}, scheme="euler")
         ends = {name: found[name] - found[name + "_2"] for name in ("x_end", "v_end") if "m_2" in rows}
         return [ends.get(name, found[name] * (rows["end"] if name.endswith("_power") else 1.0)) for name in seen]
 
@@ -339,10 +335,9 @@ def errors_at_walls(law: str, scheme: str, count: int, part: float) -> Errors:
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_sixty_masses_at_walls_have_the_motions_and_derivatives_of_the_event_code(scheme: str, law: str) -> None:
+def test_sixty_masses_at_walls_have_the_motions_and_derivatives_of_the_event_code(law: str) -> None:
     pytest.importorskip("numba")
-    converge(scheme, law, located_masses(law, 60)[2], *(errors_at_walls(law, scheme, 60, part) for part in (0.02, 0.005)))
+    converge("euler", law, located_masses(law, 60)[2], *(errors_at_walls(law, 60, part) for part in (0.02, 0.005)))
 
 
 STOP = {"m": 1.0, "k": 300.0, "c": 0.5, "v0": 0.3, "gap": 2e-3, "k_n": 1e5, "c_n": 60.0, "a0": 8.0, "omega": 60.0, "end": 0.06,
