@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, across, scalar, size
 from tribosweep.kernels.models.supports import RING, STORED_FORCE
 from tribosweep.kernels.numerics.numbers import Array, choice
+from tribosweep.kernels.numerics.tangents import moved_with
 
 _LEAST = 1.2e-38  # normal force [N] of a contact that is pressed, where rounding leaves none
 
@@ -35,6 +37,11 @@ class Margins(NamedTuple):
     def least(self) -> Array:
         """The smaller margin; that of the normal force where it is below 0, as friction has no meaning there."""
         return jnp.where(self.normal < 0.0, self.normal, jnp.minimum(self.normal, self.friction))
+
+    @property
+    def leaves(self) -> Array:
+        """Whether `least` is that of the normal force."""
+        return (self.normal < 0.0) | (self.normal <= self.friction)
 
 
 def pressed(touch: Touch) -> Array:
@@ -100,7 +107,7 @@ def changed(group: ImpactSliding, memory: Touch, now: Touch, velocity: Vector, a
     """
     margin = margins(group, memory, now, velocity, acceleration, h)
     was, slipped = pressed(memory), memory.slips > 0.5
-    leaves = changes & was & (margin.normal <= margin.friction)
+    leaves = changes & was & margin.leaves
     enters, turns = changes & ~was, changes & was & ~leaves
     presses = enters | (was & ~leaves)
     slips = presses & jnp.where(enters, _slides_at_once(group, now, velocity, acceleration), jnp.where(turns, ~slipped, slipped))
@@ -138,3 +145,31 @@ def held(group: ImpactSliding, now: Touch, velocity: Vector, acceleration: Vecto
         return now
     stops = margins(group, now, now, velocity, acceleration, jnp.ones_like(now.normal)).friction < 0.0
     return now._replace(slips=jnp.where((now.slips > 0.5) & stops, 0.0, now.slips))
+
+
+def begun(group: ImpactSliding, before: Touch, now: Touch, velocity: Vector, accelerations: tuple[Vector, Vector], late: Array) -> Touch:
+    """The state at the start of a step, as `held` has it, whose springs follow how that instant moves.
+
+    At it phases change, and accelerations too. A spring that begins to hold, or whose anchor stops, holds from that instant on.
+
+    Args:
+        before, now: evaluated in the phases before and after. velocity: of the point along the axes [m/s].
+        accelerations: before and after [m/s^2]. late: how the instant moves [s]: 0, with a derivative.
+    """
+    if not group.tangents:
+        return now
+    stuck = held(group, now, velocity, accelerations[1])
+    starts = pressed(now) & ~pressed(before) & (now.slips < 0.5)
+    stops = (now.slips > 0.5) & (stuck.slips < 0.5)
+    speeds, drawn = rates(group, now, velocity, accelerations[0])[2], anchor(group, now, velocity, accelerations[0])
+    ways = (jnp.where(stops, one, jnp.where(starts, other, 0.0)) for one, other in zip(drawn, speeds, strict=True))
+    springs = zip(now.elongation, ways, strict=True)
+    return stuck._replace(elongation=tuple(moved_with(spring, -jax.lax.stop_gradient(way) * late) for spring, way in springs))
+
+
+def anchor(group: ImpactSliding, now: Touch, velocity: Vector, acceleration: Vector) -> Vector:
+    """Velocity of the anchor of a contact that slips in one direction [m/s]."""
+    _, stiffening, speed, quickening = rates(group, now, velocity, acceleration)
+    drag = 0.0 if group.kind.law == STORED_FORCE else group.c_t  # elongations leave out the damper there
+    eases = group.mu_d * stiffening
+    return tuple(v + (drag * a - eases * way) / group.k_t for v, a, way in zip(speed, quickening, _ahead(now, speed), strict=True))

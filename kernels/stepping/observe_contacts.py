@@ -13,6 +13,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from tribosweep.kernels.contact import contact_phases
 from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from tribosweep.kernels.models.outputs import OBSERVED
 from tribosweep.kernels.models.supports import RETURN_MAPPING, RING, named
@@ -197,8 +198,8 @@ def update_along(
     before, after, h = touches[0], touches[-1], course.h
     mean, peak = dense_output.mean, dense_output.peak
     length = jnp.where(inside, h, 0.0)
-    normals = tuple(jnp.maximum(touch.normal, 0.0) for touch in touches)
     presses = [jnp.where(course.keeps, before.normal, touch.normal) > 0.0 for touch in touches]
+    normals = tuple(_positive(touch.normal, held) for touch, held in zip(touches, presses, strict=True))
     unsure = tolerance * (jnp.abs(group.gap) + sums.visit.deepest)
     visit = impacts.visited(sums.visit, (before.depth, after.depth), (before.rate, after.rate), h, straight=False, unsure=unsure)
     was, to = sums.added, sums.extremes
@@ -245,11 +246,12 @@ def rate(group: ImpactSliding, touch: Touch, presses: Array, sliding: Array) -> 
     Args:
         presses: whether it is in contact. sliding: speed of the anchor [m/s].
     """
-    normal, rubs = jnp.maximum(touch.normal, 0.0), size(touch.tangential, touch.normal)
+    normal, rubs = _positive(touch.normal, presses), size(touch.tangential, touch.normal)
+    rubs = with_tangent_of(jnp.where((touch.slips > 0.5) & (touch.normal < 0.0), -rubs, rubs), rubs)  # by rounding, where it lifts off
     centred = tuple(along - centre for along, centre in zip(touch.place[:2], group.centre, strict=False))
     return Added(
         wear=touch.slips * normal * touch.speed,
-        friction=touch.slips * rubs * jnp.maximum(sliding, 0.0),
+        friction=touch.slips * rubs * _positive(sliding, presses & (group.kind.law == RETURN_MAPPING)),
         impact=jnp.where(presses, group.c_n * touch.rate * touch.rate, 0.0),
         slid=touch.slips * touch.speed,
         pressed=choice(presses, 1.0, 0.0, normal),
@@ -260,6 +262,11 @@ def rate(group: ImpactSliding, touch: Touch, presses: Array, sliding: Array) -> 
         rubbing_square=rubs * rubs,
         displacement_square=scalar(centred, centred),
     )
+
+
+def _positive(value: Array, lasts: Array) -> Array:
+    """A number of a phase that ends where it comes to 0, where rounding may leave less; its derivative `lasts` until then."""
+    return moved_with(jnp.maximum(value, 0.0), jnp.where(lasts & (value <= 0.0), only_tangent(value), 0.0))
 
 
 def moved(sums: ContactSums, before: Added, after: Added, late: Array) -> ContactSums:
@@ -283,15 +290,29 @@ def _mean_sizes(*signed: tuple[Array, ...], may_turn: bool = True) -> list[Array
     return [jnp.abs(course.integral(0.0, turns)) + jnp.abs(course.integral(turns, 1.0)) for course in courses]
 
 
-def let_go(sums: ContactSums, before: Touch, after: Touch, counts: Array) -> ContactSums:
+def let_go(
+    group: ImpactSliding, sums: ContactSums, before: Touch, after: Touch, counts: Array, motion: tuple[Vector, Vector], late: Array
+) -> ContactSums:
     """The sums after an instant at which supports changed from a state `before` to `after`, where it `counts`.
 
     Where mu_s > mu_d the anchor jumps as slip begins, under the mean of both forces.
+
+    Args:
+        motion: velocity and acceleration of the points along the axes before that instant [m/s], [m/s^2].
+        late: how it moves [s]: 0, with a derivative.
     """
     begins = counts & (before.slips < 0.5) & (after.slips > 0.5) & (before.normal > 0.0)
-    lost = 0.0 * before.normal
-    for force, less, longer, shorter in zip(before.tangential, after.tangential, before.elongation, after.elongation, strict=True):
-        lost = lost - 0.5 * (force + less) * (longer - shorter)
+    lost, growing = 0.0 * before.normal, 0.0 * before.normal
+    if group.tangents:
+        _, stiffening, speed, quickening = contact_phases.rates(group, before, *motion)
+        eases = group.mu_d * stiffening / jnp.where(begins, size(after.tangential, lost), 1.0)
+        anchor = contact_phases.anchor(group, after, *motion)
+        every = zip(before.tangential, after.tangential, before.elongation, after.elongation, speed, quickening, anchor, strict=True)
+        for force, less, longer, shorter, v, a, drawn in every:
+            lost = lost - 0.5 * (force + less) * (longer - shorter)
+            changes = eases * less - group.k_t * v - group.c_t * a
+            growing = growing - 0.5 * (changes * (longer - shorter) + (force + less) * drawn)
+    lost = moved_with(lost, jax.lax.stop_gradient(jnp.where(begins, growing, 0.0)) * late)
     return sums._replace(added=sums.added._replace(friction=sums.added.friction + jnp.where(begins, lost, 0.0)))
 
 

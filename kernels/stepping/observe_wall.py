@@ -116,23 +116,30 @@ def push(
         return jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
 
     through, without, at_criterion = crossing(y0, y), crossing(before.trial, after.trial), jnp.zeros_like(y)
+    entering, entry, span, _ = saltation.entry_of_wall(wall, before, start, end, h)
+    begins = jnp.where(entering, saltation.force_at_entry(wall, before, span, h), before.force)  # what derivatives know
+    largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
+    knee: Array | None = None
     if wall.envelope is not None:  # the force grows as without buckling; the end of the step may lie beyond the buckling
         k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
         growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
         growth = wall.stands * growth
-        short = before.reach - wall.envelope.criterion(before.largest)
+        limit = wall.envelope.criterion(before.largest)
+        short = before.reach - limit
         at_criterion = crossing(short, short + growth)
+        at_criterion = jnp.where(entering, jnp.maximum(at_criterion, entry), at_criterion)
+        yields = (short < 0.0) & (short + growth > 0.0) & (after.reach >= wall.envelope.criterion(after.largest))
+        viscous = c * wall.stands * (start.v + (end.v - start.v) * at_criterion)
+        knee = jnp.where(yields, limit + jnp.where(wall.included > 0.0, 0.0, viscous), 0.0)
     place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
     separated = jnp.where(left & parted, without, place)
     instant = since + h * place
     x0, x = side * start.x, side * end.x  # back at x = 0, or at a face beyond it
     homeward = crossing(x0, x)
-    entering, _, span, _ = saltation.entry_of_wall(wall, before, start, end)
-    begins = jnp.where(entering, saltation.force_at_entry(wall, before, span, h), before.force)  # what derivatives know
-    largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
+    met_at = place if wall.envelope is None else jnp.where(entering, entry, place)
 
     def within(part: WindowPart) -> Within:
-        first = jnp.where(met & (place > part.start), place, part.start)
+        first = jnp.where(met & (met_at > part.start), met_at, part.start)
         overlap = jnp.where(parted & (separated < part.end), separated, part.end) - first
         pressed = jnp.where(pushed | pushes, h * jnp.maximum(overlap, 0.0), 0.0)
 
@@ -141,12 +148,15 @@ def push(
             larger: Array = jnp.maximum(low + (high - low) * part.start, low + (high - low) * part.end)
             return jnp.where(part.end > part.start, jnp.maximum(larger, 0.0), 0.0)
 
+        peak = at_ends(before.force, largest)
+        if knee is not None:  # where the force falls once the wall yields, it is largest there
+            peak = jnp.maximum(peak, jnp.where((part.start <= at_criterion) & (at_criterion < part.end), knee, 0.0))
         struck = jnp.clip((wall.rounded - y0) / jnp.where(y > y0, y - y0, 1.0), 0.0, 1.0)
         return Within(
             event=(part.start <= place) & (place < part.end),
             back=(part.start <= homeward) & (homeward < part.end),
             struck=(part.start <= struck) & ((struck < part.end) | (part.end >= 1.0)),
-            force=at_ends(before.force, largest),
+            force=peak,
             pressed=pressed,
             impulse=with_tangent_of(pressed * (0.5 * (begins + after.force)), pressed * (0.5 * (before.force + after.force))),
             compression=at_ends(y0, y),
@@ -206,13 +216,20 @@ def _along(
     if wall.law is not None:
         trial = Polynomial((before.trial, after.trial - before.trial))
     through, without = depth.crossing(), trial.crossing()
-    begin = jnp.where(met, jnp.where(entered, jnp.where(plastic > 0.0, jnp.maximum(through, without), through), without), 0.0)
     finish = jnp.where(parted, jnp.where(trial.at(0.0) * trial.at(1.0) < 0.0, without, through), 1.0)
+    begin = jnp.where(met, jnp.where(entered, through, without), 0.0)
     at_criterion = jnp.zeros_like(y)
     if wall.envelope is not None:
         reach = elastic + growth.plus(0.0, jnp.where(wall.included > 0.0, damping, 0.0))
         short = reach.plus(-wall.envelope.criterion(before.largest))
         at_criterion = jnp.where(short.at(0.0) < 0.0, short.crossing(), 0.0)
+        inward = depth.plus(-plastic)  # the force begins at the plastic set, or where it would exceed the criterion at once
+        dent = jnp.where(inward.at(1.0) > 0.0, inward.crossing(), 1.0)
+        begins = jnp.where((short.at(0.0) < 0.0) & (short.at(1.0) > 0.0), jnp.minimum(dent, at_criterion), dent)
+        starts = jnp.where(plastic > 0.0, jnp.where(entered, jnp.maximum(through, begins), begins), through)
+        entering = met & saltation.entry_of_wall(wall, before, start, end, h)[0]
+        begin = jnp.where(entering, starts, jnp.where(met, without, 0.0))
+        at_criterion = jnp.where(entering, jnp.maximum(at_criterion, begin), at_criterion)
     event = jnp.where(entered | left, through, jnp.where(parted, finish, jnp.where(met, begin, jnp.where(buckled, at_criterion, 1.0))))
     event = jnp.where(left & parted, finish, event)
     homeward = place.crossing()

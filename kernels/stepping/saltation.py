@@ -42,14 +42,32 @@ def of_oscillator(body: Body, before: StepState, after: StepState, step: Support
     return functools.reduce(operator.add, changes) * body.by_mass if changes else None
 
 
-def entry_of_wall(wall: Wall, was: Crush, before: StepState, after: StepState) -> tuple[Array, Array, Array, Array]:
-    """Whether the force of a wall begins within a step; at which fraction; how deep it ends [m]; the side, +1 or -1."""
+def entry_of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h: Array) -> tuple[Array, Array, Array, Array]:
+    """Whether the force of a wall begins within a step of `h` [s]; at which fraction; how deep the step goes [m]; the side, +1 or -1.
+
+    It begins at the plastic set, or before it where the damping alone reaches a criterion that includes it.
+    """
     side = choice((wall.two_sided > 0.0) & (after.x < 0.0), -wall.stands, wall.stands, after.x)
     y0, y = (side * state.x - wall.gap + (0.0 if state.rest is None else side * state.rest) for state in (before, after))
-    low, high = (y0, y) if wall.envelope is None else (y0 - was.plastic, y - was.plastic)
-    entering = (low <= 0.0) & (high > 0.0) & (was.force <= 0.0)
-    span = jnp.where(entering, high - low, 0.0)
-    return entering, jnp.where(entering, -low / jnp.where(entering, span, 1.0), 0.0), span, side
+    if wall.envelope is None:
+        entering = (y0 <= 0.0) & (y > 0.0) & (was.force <= 0.0)
+        part = -y0 / jnp.where(entering, y - y0, 1.0)
+    else:
+        limit, c = wall.envelope.criterion(was.largest), jnp.where(wall.included > 0.0, wall.envelope.damping(was.largest), 0.0)
+        k = wall.envelope.stiffness(was.largest)
+        low, high = y0 - was.plastic, y - was.plastic
+        short, reached = (k * way + c * side * speed - limit for way, speed in ((low, before.v), (high, before.v + h * before.a)))
+        begins = (jnp.minimum(y0, jnp.maximum(low, short)) <= 0.0) & (jnp.minimum(y, jnp.maximum(high, reached)) > 0.0)
+        entering = begins & (was.force <= 0.0)
+        part = jnp.maximum(_crossing(y0, y), jnp.minimum(_crossing(low, high), _crossing(short, reached)))
+    span = jnp.where(entering, y - y0, 0.0)
+    return entering, jnp.where(entering, part, 0.0), span, side
+
+
+def _crossing(low: Array, high: Array) -> Array:
+    """The fraction of a step, in [0, 1], from which on a line from `low` to `high` is above 0."""
+    passes = (low <= 0.0) & (high > 0.0)
+    return jnp.where(passes, -low / jnp.where(passes, high - low, 1.0), jnp.where(low > 0.0, 0.0, 1.0))
 
 
 def force_at_entry(wall: Wall, was: Crush, span: Array, h: Array) -> Array:
@@ -63,5 +81,5 @@ def force_at_entry(wall: Wall, was: Crush, span: Array, h: Array) -> Array:
 
 def _of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h: Array) -> Array:
     """What the impulse of a wall on the mass lacks in a step of `h` [s]: 0, with a derivative [N s]."""
-    _, part, span, side = entry_of_wall(wall, was, before, after)
+    _, part, span, side = entry_of_wall(wall, was, before, after, h)
     return side * only_tangent(part) * h * force_at_entry(wall, was, span, h)

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 
 from tribosweep.kernels.contact import contact_phases
 from tribosweep.kernels.contact.contact_phases import Margins
-from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, scalar, size
 from tribosweep.kernels.models.supports import RING
-from tribosweep.kernels.numerics.fusion import fusion_barrier
+from tribosweep.kernels.numerics.fusion import decide, fusion_barrier
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import only_tangent
 from tribosweep.kernels.stepping import dense_output
@@ -128,30 +128,39 @@ def first_change(
     return first, tuple(((root <= first + _SAME) & (root < jnp.inf)).astype(none.dtype) for root in roots)
 
 
-def late(along: tuple[Course, ...], changes: tuple[Array, ...]) -> Array:
+def late(body: Structure, along: tuple[Course, ...], changes: tuple[Array, ...]) -> Array:
     """How the instant moves at which phases change at the end of a step [s]: 0, with a derivative.
 
-    The margin there stays 0. Of several changes at once it is the mean; `changes`: 1 for the supports that change, else 0.
+    The margin there stays 0: that of the normal force or that of friction, whichever it is. Of several changes at once it is the mean;
+    `changes`: 1 for the supports that change, else 0.
     """
     total = number = 0.0 * along[0].h
-    for course, chosen in zip(along, changes, strict=True):
-        values = tuple(jax.lax.stop_gradient(margin.least) for margin in course.margins)
+    for group, course, chosen in zip(body.groups, along, changes, strict=True):
+        end = course.margins[-1]
+        normal = end.leaves
+        frictions = [margin.friction for margin in course.margins]
+        if group.tangents:  # what is held may change its sign within the step, and then its size has no slope
+            last = course.touches[-1].tangential
+            length = size(last, end.normal)
+            by_length = 1.0 / jnp.where(length > 0.0, length, 1.0)
+            held = [group.mu_s * touch.normal - scalar(touch.tangential, last) * by_length for touch in course.touches]
+            slips = course.touches[-1].slips > 0.5
+            frictions = [jnp.where(slips, friction, holds) for friction, holds in zip(frictions, held, strict=True)]
+        nodes = zip(course.margins, frictions, strict=True)
+        values = tuple(jax.lax.stop_gradient(jnp.where(normal, margin.normal, friction)) for margin, friction in nodes)
         slope = dense_output.through(values).rate.at(1.0) / jnp.where(course.h > 0.0, course.h, jnp.inf)
         passes = (chosen > 0.5) & (slope < 0.0)
-        moves = only_tangent(jnp.where(passes, course.margins[-1].least, 0.0)) / jnp.where(passes, -slope, 1.0)
+        moves = only_tangent(jnp.where(passes, jnp.where(normal, end.normal, end.friction), 0.0)) / jnp.where(passes, -slope, 1.0)
         total = total + jnp.sum(jnp.where(passes, moves, 0.0), axis=0)
         number = number + jnp.sum(jnp.where(passes, 1.0, 0.0), axis=0).astype(total.dtype)
     return total / jnp.maximum(number, 1.0)
 
 
 def _first(course: Course, group: ImpactSliding, memory: Touch) -> Array:
-    """For each support the fraction at which its margin first passes 0, inf if it does not."""
+    """For each support the fraction at which one of its margins first passes 0, inf if none does."""
     nodes = dense_output.FIFTHS
+    margins = [(jax.lax.stop_gradient(margin.normal), jax.lax.stop_gradient(margin.friction)) for margin in course.margins]
     values = [jax.lax.stop_gradient(margin.least) for margin in course.margins]
-
-    def least(u: Array) -> Array:
-        (value,) = fusion_barrier(course.at(group, memory, u)[1].least)
-        return value
 
     # between nodes the margin is least near the vertex of the parabola through the three nodes about the least one
     middle, a, b, c = jnp.full_like(values[0], nodes[1]), values[0], values[1], values[2]
@@ -162,27 +171,35 @@ def _first(course: Course, group: ImpactSliding, memory: Touch) -> Array:
     bend = a - 2.0 * b + c
     vertex = middle + 0.125 * (a - c) / jnp.where(bend > 0.0, bend, jnp.inf)
     vertex = jnp.clip(jnp.where(jnp.isfinite(vertex), vertex, 1.0), 0.0, 1.0)
-    dip = least(vertex)
-    dips = (dip < 0.0) & (vertex > _AFTER)
+    there = course.at(group, memory, vertex)[1]
+    dips = (there.least < 0.0) & (vertex > _AFTER)
 
-    low, high = jnp.zeros_like(dip), jnp.where(dips, vertex, 1.0)
-    slope = dense_output.through(tuple(values)).coefficients[1]
-    begin = jnp.where(values[0] > 0.0, values[0], jnp.where(slope > 0.0, _BEGINS * slope, 0.0))
-    end = jnp.where(dips, dip, values[-1])
-    for node, value in reversed(list(zip(nodes[1:], values[1:], strict=True))):
+    low, high = jnp.zeros_like(vertex), jnp.where(dips, vertex, 1.0)
+    ends = tuple(jnp.where(dips, *each) for each in zip((there.normal, there.friction), margins[-1], strict=True))
+    found = jnp.where(dips, True, values[-1] < 0.0)
+    for node, value, margin in reversed(list(zip(nodes[1:], values[1:], margins[1:], strict=True))):
         beyond = (value < 0.0) & (node <= high)
-        high, end = jnp.where(beyond, node, high), jnp.where(beyond, value, end)
-    for node, value in zip(nodes[1:], values[1:], strict=True):
+        high, found = jnp.where(beyond, node, high), found | beyond
+        ends = tuple(jnp.where(beyond, *each) for each in zip(margin, ends, strict=True))
+    slopes = (dense_output.through(each).coefficients[1] for each in zip(*margins, strict=True))
+    begins = tuple(
+        jnp.where(first > 0.0, first, jnp.where(slope > 0.0, _BEGINS * slope, 0.0)) for first, slope in zip(margins[0], slopes, strict=True)
+    )
+    for node, margin in zip(nodes[1:], margins[1:], strict=True):
         within = node < high
-        low, begin = jnp.where(within, node, low), jnp.where(within, value, begin)
-    found = end < 0.0
-    end = jnp.where(found, end, -1.0)
+        low, begins = jnp.where(within, node, low), tuple(jnp.where(within, *each) for each in zip(margin, begins, strict=True))
+    # only margins that fall below 0 count: that of a contact that has just begun is small, and grows
+    falls = tuple(end < 0.0 for end in ends)
+    normal, friction, both = decide(falls[0] & ~falls[1], falls[1] & ~falls[0], falls[0] & falls[1], like=vertex)
+    begin = jnp.where(normal, begins[0], jnp.where(friction, begins[1], jnp.minimum(*begins)))
+    end = jnp.where(found, jnp.where(normal | both, ends[0], ends[1]), -1.0)
     at_once = begin <= 0.0
 
     def nearer_still(_: int, bracket: tuple[Array, ...]) -> tuple[Array, ...]:
         low, high, begin, end, side = bracket
         u = low + (high - low) * begin / (begin - end)
-        value = least(u)
+        margin = course.at(group, memory, u)[1]
+        (value,) = fusion_barrier(jnp.where(normal, margin.normal, jnp.where(friction, margin.friction, margin.least)))
         passed = value < 0.0
         # the end that stays for a second time counts half
         begin, end = (

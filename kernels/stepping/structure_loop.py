@@ -227,8 +227,9 @@ def parts_of(stepper: Stepper) -> list[float]:
 
 def anchored(setup: StructureSetup, before: StepState, trial: Trial, h: Array) -> Trial:
     """The trial whose springs of friction have the derivative by the instants of their entries; see `structure_saltation.anchored`."""
-    every = zip(setup.body.groups, touches_of(before), touches_of(trial.state), strict=True)
-    memory = tuple(structure_saltation.anchored(group, was, now, h) for group, was, now in every)
+    motions = zip(setup.body.along(before.v), setup.body.along(before.a), strict=True)
+    every = zip(setup.body.groups, touches_of(before), touches_of(trial.state), motions, strict=True)
+    memory = tuple(structure_saltation.anchored(group, was, now, motion, h) for group, was, now, motion in every)
     return trial._replace(state=trial.state._replace(memory=cast("Any", memory)))
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from tribosweep.kernels.contact import contact_phases
 from tribosweep.kernels.numerics.fusion import decide
 from tribosweep.kernels.numerics.numbers import Array, choice
-from tribosweep.kernels.numerics.tangents import moved_with
+from tribosweep.kernels.numerics.tangents import moved_with, with_tangent_of
 from tribosweep.kernels.stepping import observe_contacts, structure_course
 from tribosweep.kernels.stepping.progress import Plan
 from tribosweep.kernels.stepping.scheme import Stepper, StepState
@@ -63,28 +63,26 @@ def turned_over(
     )
     a, evaluated = body.acceleration(load._replace(keeps=plan.due >= 0.0), touches, after.x, 0.0 * after.x, after.v)
     (due,) = decide(plan.due > 0.5, like=setup.h)
-    late, fixed = structure_course.late(along, plan.changes), jax.lax.stop_gradient
+    late, fixed = structure_course.late(body, along, plan.changes), jax.lax.stop_gradient
     turned, contacts, work = [], [], 0.0 * setup.h
-    jumps = zip(body.groups, sums.contacts, now, touches, evaluated, along, velocity, body.along(a), strict=True)
-    for group, contact, touch, start, found, course, v, quickening in jumps:
+    jumps = zip(body.groups, sums.contacts, now, touches, evaluated, along, velocity, acceleration, body.along(a), strict=True)
+    for group, contact, touch, start, found, course, v, slowing, quickening in jumps:
         new = contact_phases.remembered(start, found)
-        begins = ~contact_phases.pressed(touch) & contact_phases.pressed(start)
-        speeds = contact_phases.rates(group, new, v, quickening)[2] if group.tangents else ()
-        springs = zip(new.elongation, speeds, strict=True)  # of a spring that begins then
-        new = new._replace(
-            elongation=tuple(moved_with(each, jnp.where(begins, -fixed(speed) * late, 0.0 * each)) for each, speed in springs)
-        )
+        let_go = observe_contacts.let_go(group, contact, touch, new, due & inside, (v, slowing), late)
+        new = contact_phases.begun(group, touch, new, v, (slowing, quickening), late)
         presses = [contact_phases.pressed(each) for each in (touch, new)]
         sliding = contact_phases.margins(group, new, new, v, quickening, course.h).sliding
         ended = observe_contacts.rate(group, touch, presses[0], course.margins[-1].sliding)
         begun = observe_contacts.rate(group, new, presses[1], sliding)
-        let_go = observe_contacts.let_go(contact, touch, new, due & inside)
         contacts.append(observe_contacts.moved(let_go, ended, begun, jnp.where(due & inside, late, 0.0 * late)))
         powers = zip(touch.force, new.force, v, strict=True)
         work = work + summed(sum((fixed((old - force) * speed) for old, force, speed in powers), start=0.0 * touch.depth)) * late
         turned.append(new)
-    memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), tuple(turned), now)
     kick = moved_with(after.v, fixed(after.a - a) * late)
+    follows, pushes = body.acceleration(load._replace(keeps=plan.due >= 0.0), tuple(turned), after.x, 0.0 * after.x, kick)
+    a = with_tangent_of(follows, a)  # that of the velocity and the springs as they are now, from where the next step goes on
+    touched = jax.tree.map(with_tangent_of, tuple(map(contact_phases.remembered, turned, pushes)), tuple(turned))
+    memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), touched, now)
     pushed = sums.work.supports
     sums = sums._replace(
         contacts=tuple(contacts), work=sums.work._replace(supports=moved_with(pushed, jnp.where(due, work, 0.0 * work) + 0.0 * pushed))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact.contact_phases import margins
-from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, size
+from tribosweep.kernels.contact.impact_sliding import ImpactSliding, Touch, Vector, across, size
 from tribosweep.kernels.models.supports import PLANE, RETURN_MAPPING, RING
 from tribosweep.kernels.numerics.numbers import Array, choice
 from tribosweep.kernels.numerics.tangents import only_tangent, with_tangent_of
@@ -41,7 +41,8 @@ def lacking(group: ImpactSliding, before: Touch, after: Touch, h: Array) -> Vect
     entering, part, deep = _entry(group, before, after)
     late = only_tangent(part)
     normal = -late * group.c_n * deep
-    tangential, _, _ = _at_entry(group, before, after, entering, deep, h)
+    arrives = deep / jnp.where(h > 0.0, h, 1.0), before.speed
+    tangential, _, _ = _at_entry(group, after, entering, arrives)
     slipping = jump_of_slip(group, before, after)
     along = tuple(h * jump - late * h * force for force, jump in zip(tangential, slipping, strict=True))
     return group.forces(normal, along, _outward(group, after))
@@ -87,16 +88,17 @@ def of_stop(group: ImpactSliding, before: Touch, after: Touch, ends: Ends, h: Ar
     return only_tangent(jnp.where(at_once, part, passed)) * h
 
 
-def anchored(group: ImpactSliding, before: Touch, after: Touch, h: Array) -> Touch:
+def anchored(group: ImpactSliding, before: Touch, after: Touch, motion: tuple[Vector, Vector], h: Array) -> Touch:
     """The state of supports after a step of `h` [s], with the derivative of springs that begin at the entry.
 
     The friction of the first evaluation after an entry is that of its cone there, whatever the instant of the entry. The spring's place
-    follows that instant: the motion sticks or slips from there on.
+    follows that instant: the motion sticks or slips from there on. `motion`: velocity and acceleration along the axes at the start of the
+    step [m/s], [m/s^2].
     """
     if group.kind.law != RETURN_MAPPING or not group.tangents:
         return after
-    entering, _, deep = _entry(group, before, after)
-    _, starts, beyond = _at_entry(group, before, after, entering, deep, h)
+    entering, part, _ = _entry(group, before, after)
+    _, starts, beyond = _at_entry(group, after, entering, _arrives(group, before, after, motion, part * h))
     held = tuple(start + way for start, way in zip(starts, after.way, strict=True))
     pulled = tuple(force + group.k_t * (now - each) for force, now, each in zip(after.tangential, after.elongation, held, strict=True))
     length = size(pulled, after.normal)
@@ -122,10 +124,23 @@ def _entry(group: ImpactSliding, before: Touch, after: Touch) -> tuple[Array, Ar
     return entering, jnp.where(entering, -low / jnp.where(entering, span, 1.0), 0.0), span
 
 
-def _at_entry(group: ImpactSliding, before: Touch, after: Touch, entering: Array, span: Array, h: Array) -> tuple[Vector, Vector, Array]:
-    """At an entry: the friction force [N], the elongation [m], and whether the damper is beyond the cone there; see the oracle."""
-    normal = group.c_n * span / jnp.where(h > 0.0, h, 1.0)
-    pull = group.c_t * before.speed
+def _arrives(group: ImpactSliding, before: Touch, after: Touch, motion: tuple[Vector, Vector], since: Array) -> tuple[Array, Array]:
+    """Velocities [m/s] inward, and along the face, of points that fly freely for a time `since` the start of a step [s]."""
+    velocity = tuple(v + since * a for v, a in zip(*motion, strict=True))
+    if group.kind.obstacle != RING:
+        return _outward(group, after)[0] * velocity[0], size(velocity[1:], since)
+    place = tuple(along + since * v for along, v in zip(before.place, motion[0], strict=True))
+    first, second = _outward(group, before._replace(place=place))
+    speed = (across((first, second), velocity), *velocity[2:])
+    return first * velocity[0] + second * velocity[1], size(speed, since)
+
+
+def _at_entry(group: ImpactSliding, after: Touch, entering: Array, arrives: tuple[Array, Array]) -> tuple[Vector, Vector, Array]:
+    """At an entry: the friction force [N], the elongation [m], and whether the damper is beyond the cone there; see the oracle.
+
+    `arrives`: velocities of the points there, inward and along the face [m/s].
+    """
+    normal, pull = group.c_n * arrives[0], group.c_t * arrives[1]
     beyond = entering & (pull > group.mu_s * normal)
     force = jnp.where(entering, jnp.where(beyond, group.mu_d * normal, pull), 0.0)
     longer = jnp.where(beyond, (force - pull) / group.k_t, 0.0)

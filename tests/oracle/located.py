@@ -2,7 +2,8 @@
 
 It shares nothing with the kernels nor with `contact_phases`, whose law it has; it is a thousand times as fast as that one, so that
 derivatives can be differences. Lanes are rows: all arrays end with them. The support is off, lifted (inside, but the damper would pull),
-stuck or slipping. `rises` says whether the normal force grows, so that its largest value is that of an instant at which it ceases to.
+stuck or slipping. `rises` says whether the normal force grows, so that its largest value is that of an instant at which it ceases to;
+`heads` is the sign of the tangential velocity, whose size is summed while the contact slips.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from scipy.integrate._ivp import dop853_coefficients as order_8
 OFF, LIFTED, STUCK, SLIPS = range(4)
 OBSTACLES = ("plane", "two planes", "ring")
 SUMS = ("wear", "friction", "impulse", "slid")
+CHANGES = ("entries", "exits", "sticks", "slips")
 STEP = 1e-4  # [s]; the fastest spring has some 500 rad/s
 PARAMETERS = ("m", "k", "gap", "k_n", "c_n", "mu_s", "mu_d", "k_t", "c_t")
 _A, _B = order_8.A[:12, :12], order_8.B
 
 
 class State(NamedTuple):
-    """x, y, their rates, the elongation and `SUMS`, (9, L); the phase, the way of the anchor (1 or -1), and if the force rises, (L,)."""
+    """x, y, their rates, the elongation and `SUMS`, (9, L); the phase, the way of the anchor, if the force rises, and `heads`, (L,)."""
 
     y: Any
     phase: Any
     way: Any
     rises: Any
+    heads: Any
 
 
 class Motion(NamedTuple):
@@ -69,20 +72,20 @@ def motion(obstacle: str, p: Mapping[str, Any], s: State) -> Motion:
     stiffening = p["k_n"] * rate + p["c_n"] * quickening
     longer = (p["mu_d"] * stiffening * s.way - p["c_t"] * faster) / p["k_t"]
     anchor = s.way * (speed - longer)
-    slid = slips * np.abs(speed)
+    slid = slips * s.heads * speed
     rates = np.stack([vx, vz, ax, az, np.where(presses, np.where(slips, longer, speed), 0.0), normal * slid,
                       p["mu_d"] * normal * slips * anchor, normal, slid])  # fmt: skip
     return Motion(r - p["gap"], rate, quickening, speed, faster, pull, stiffening, trial, anchor, rates)
 
 
 def guards(p: Mapping[str, Any], s: State, m: Motion) -> Any:
-    """(3, L) numbers of which one falls below 0 where the phase ends: lengths [m], and for the last, of the force's rate, [m/s]."""
+    """(4, L) numbers of which one falls below 0 where a phase ends, or a rate or velocity changes sign: lengths [m], the third [m/s]."""
     inf = np.full_like(m.depth, np.inf)
     first = np.select([s.phase == OFF, s.phase == LIFTED], [-m.depth, m.depth], m.pull / p["k_n"])
     holds = (p["mu_s"] * m.pull - np.abs(m.trial)) / p["k_t"]
     second = np.select([s.phase == OFF, s.phase == LIFTED, s.phase == STUCK], [inf, -m.pull / p["k_n"], holds], m.anchor * STEP)
     third = np.where(s.phase >= STUCK, np.where(s.rises, 1.0, -1.0) * m.stiffening / p["k_n"], inf)
-    return np.stack([first, second, third])
+    return np.stack([first, second, third, np.where(s.phase == SLIPS, s.heads * m.speed * STEP, inf)])
 
 
 def stepped(obstacle: str, p: Mapping[str, Any], s: State, h: Any) -> State:
@@ -119,13 +122,15 @@ def turned(obstacle: str, p: Mapping[str, Any], s: State, which: Any) -> State:
     e[sets] = ((p["mu_d"] * pull * way - p["c_t"] * m.speed) / p["k_t"])[sets]
     # where mu_s > mu_d the anchor of what was stuck jumps under the mean of both forces
     lost = np.where(stuck & slides, 0.5 * (np.abs(m.trial) + p["mu_d"] * pull) * way * (s.y[4] - e), 0.0)
-    s = State(np.concatenate([s.y[:4], e[None], s.y[5:6], s.y[6:7] + lost, s.y[7:]]), phase, way, s.rises)
+    s = State(np.concatenate([s.y[:4], e[None], s.y[5:6], s.y[6:7] + lost, s.y[7:]]), phase, way, s.rises, s.heads)
     rises = motion(obstacle, p, s).stiffening > 0.0
-    return s._replace(rises=np.where(which == 2, ~s.rises, rises))
+    heads = np.where(m.speed < 0.0, -1.0, 1.0)
+    heads = np.select([which == 3, slips & (which == 2)], [-s.heads, s.heads], heads)
+    return s._replace(rises=np.where(which == 2, ~s.rises, rises), heads=heads)
 
 
 def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Ends, sums, the largest normal force and the number of events of rows, (L,) each.
+    """Ends, sums, the largest normal force and the numbers of events (all, and `CHANGES`) of rows, (L,) each.
 
     Args:
         rows: `PARAMETERS`, a start in the clearance (`x0[x]` to `v0[y]`) and `end`.
@@ -133,15 +138,15 @@ def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
     p = {name: np.asarray(rows[name], float) for name in PARAMETERS}
     end, none = np.asarray(rows["end"], float), np.zeros_like(p["gap"])
     start = [none + rows[name] for name in ("x0[x]", "x0[y]", "v0[x]", "v0[y]")]
-    s = State(np.stack([*start, *[none] * 5]), none.astype(int), none + 1.0, none > 0.0)
-    t, peak, events = none.copy(), none.copy(), none.astype(int)
+    s = State(np.stack([*start, *[none] * 5]), none.astype(int), none + 1.0, none > 0.0, none + 1.0)
+    t, peak, events, changes = none.copy(), none.copy(), none.astype(int), np.zeros((4, *none.shape), int)
     while (t < end).any():
         h = np.minimum(STEP, end - t)
         new = stepped(obstacle, p, s, h)
         lanes = np.flatnonzero((guards(p, new, motion(obstacle, p, new)) < 0.0).any(axis=0) & (h > 0.0))
         if lanes.size:
             few = {name: value[lanes] for name, value in p.items()}
-            now = State(s.y[:, lanes], s.phase[lanes], s.way[lanes], s.rises[lanes])
+            now = State(s.y[:, lanes], *(each[lanes] for each in s[1:]))
             parts, fell = _located(obstacle, few, now, h[lanes])
             h[lanes] = parts
             there = stepped(obstacle, few, now, parts)
@@ -149,15 +154,19 @@ def run(obstacle: str, rows: Mapping[str, Any]) -> dict[str, Any]:
             force = np.where(after.phase >= STUCK, motion(obstacle, few, after).pull, 0.0)
             peak[lanes] = np.maximum(peak[lanes], force)
             new.y[:, lanes] = after.y
-            phase, way, rises = new.phase.copy(), new.way.copy(), new.rises.copy()
-            phase[lanes], way[lanes], rises[lanes] = after.phase, after.way, after.rises
-            new = State(new.y, phase, way, rises)
+            others = [each.copy() for each in new[1:]]
+            for each, now in zip(others, after[1:], strict=True):
+                each[lanes] = now
+            new = State(new.y, *others)
             events[lanes] += 1
+            one, other = there.phase, after.phase
+            changes[:, lanes] += [(one < STUCK) & (other >= STUCK), (one >= STUCK) & (other < STUCK),
+                                  (one != STUCK) & (other == STUCK), (one != SLIPS) & (other == SLIPS)]  # fmt: skip
         lands = t + h >= end
         t, s = np.where(lands, end, t + h), new
     last = np.where(s.phase >= STUCK, motion(obstacle, p, s).pull, 0.0)
     return {"x": s.y[0], "y": s.y[1], "v_x": s.y[2], "v_y": s.y[3], **dict(zip(SUMS, s.y[5:], strict=True)),
-            "peak": np.maximum(peak, last), "events": events}  # fmt: skip
+            "peak": np.maximum(peak, last), "events": events, **dict(zip(CHANGES, changes, strict=True))}  # fmt: skip
 
 
 def _located(obstacle: str, p: Mapping[str, Any], s: State, h: Any) -> tuple[Any, Any]:
@@ -181,6 +190,6 @@ def _located(obstacle: str, p: Mapping[str, Any], s: State, h: Any) -> tuple[Any
         begin = np.where(passed, np.where(side > 0, 0.5 * begin, begin), value.min(axis=0))
         worth = np.where(passed, value.min(axis=0), np.where(side < 0, 0.5 * worth, worth))
         low, high, side = np.where(passed, low, part), np.where(passed, part, high), np.where(passed, 1.0, -1.0)
-        if np.all((high - low) <= 1e-15) or np.all(np.minimum(np.abs(begin), np.abs(worth)) < 1e-17):
+        if np.all((high - low <= 1e-15) | (np.minimum(np.abs(begin), np.abs(worth)) < 1e-17)):
             break
-    return high, fell
+    return np.where(np.abs(begin) < np.abs(worth), low, high), fell
