@@ -3,8 +3,8 @@
 A scheme sees such an instant at one of its evaluations, so the computed motion does not follow the instant as it moves within the step: in
 the derivative of the velocity after the step, - J dt is missing, where J is the jump of the acceleration and t the instant. `kicked` adds
 that to the derivative and leaves the value as it is. The instant is where a straight line between the ends of the step passes the entry,
-the softening or the limit of stick: the derivative is right to first order in the length of that step. What it does to the displacement within the step is
-of second order.
+the softening or the limit of stick: the derivative is right to first order in the length of that step. What it does to the displacement
+within the step is of second order.
 
 J of an entry is in proportion to the speed of entry, so the product is finite however slow the entry. Where slip begins slowly the
 derivative is as large as that of the motion; where the motion only touches an obstacle or the limit of stick, it has no derivative, and
