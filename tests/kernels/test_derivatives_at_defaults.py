@@ -103,6 +103,17 @@ def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(
     assert float(jax.jacfwd(crushed)(0.0)) == pytest.approx(right, rel=1e-9)
 
 
+@pytest.mark.slow
+def test_a_damper_of_a_wall_from_0_on_ends_its_force_before_the_mass_leaves_it() -> None:
+    """The damped half period is that of no damping to first order; the force is 0 where k_n y + c_n y' is, c_n / k_n earlier."""
+
+    def times(c_n: Any) -> Any:
+        found = kernels.simulate("stop", {"m": 2.0, "k": 0.0, "v0": 1.5, "gap": 0.0, "k_n": 100.0, "c_n": c_n, "mu": 0.0, "end": 1.0})
+        return jnp.stack([found[name] for name in ("exit_time", "return_time", "separation_time")])
+
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(times))(0.0), [0.0, 0.0, -0.01], atol=1e-12)
+
+
 @pytest.mark.long_cases("devogelaere", "adapt2", "rk32")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2", "rk32", "rk54"])
