@@ -28,6 +28,7 @@ from tribosweep.kernels.models.features import FEATURES, UNBOUNDED
 from tribosweep.kernels.models.outputs import NOTHING_ELSE, Asked
 from tribosweep.kernels.numerics.fusion import decide
 from tribosweep.kernels.numerics.numbers import Array, all_finite
+from tribosweep.kernels.numerics.tangents import moved_with, only_tangent
 from tribosweep.kernels.observables import block_means, impact_pattern, impacts, rubbing
 from tribosweep.kernels.observables import statistics as observed
 from tribosweep.kernels.observables.interval import Interval
@@ -159,6 +160,10 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
     impulse = force.constant * now.duration + force.stiffness * area + viscous
     entered = (before.phase == OFF) & (after.phase != OFF)
     pushed, left = pushes & now.inside, (before.phase != OFF) & (after.phase == OFF)
+    # without a damper the force ends at the face; its derivative by one is that of the end of the force, which comes before that of contact
+    direct = left & pushes & (now.before != 0.0)
+    late = jnp.where(direct, -only_tangent(y) / jnp.where(direct, before.side * now.before, 1.0), 0.0)
+    left_time = moved_with(now.time, late.astype(now.time.dtype))
     # how far in or out: in flight also in its middle, from its ends and its mean as of a cubic (Simpson's rule)
     lasts, first = now.duration > 0.0, before.side == wall.stands
     mean = y0 + jnp.where(lasts, before.side * now.area / jnp.where(lasts, now.duration, 1.0), 0.0)
@@ -178,10 +183,11 @@ def hit(sums: impacts.Shock, wall: Wall, before: Pressed, after: Pressed, now: S
             velocity=now.before,
             entered=entered,
             left=left,
+            left_time=left_time,
             parted=pushes & ((after.phase == OFF) | (after.phase == BEHIND) | (after.phase == LIFTED)),
             buckled=after.buckled > before.buckled,
             back=(before.returns > after.returns) & ~entered | left & (wall.gap <= 0.0),
-            back_time=now.time,
+            back_time=jnp.where(left, left_time, now.time),
             low=jnp.where(first, low, -high - wall.room),
             high=jnp.where(first, high, -low - wall.room),
             room=wall.room,

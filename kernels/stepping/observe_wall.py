@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from tribosweep.kernels.contact.wall import Crush, Wall
 from tribosweep.kernels.numerics.numbers import Array, choice
-from tribosweep.kernels.numerics.tangents import with_tangent_of
+from tribosweep.kernels.numerics.tangents import moved_with, only_tangent, with_tangent_of
 from tribosweep.kernels.observables import impacts
 from tribosweep.kernels.observables.push import Push, Unresolved, Within
 from tribosweep.kernels.stepping import dense_output, saltation
@@ -119,18 +119,18 @@ def push(
     entering, entry, span, _ = saltation.entry_of_wall(wall, before, start, end, h)
     begins = jnp.where(entering, saltation.force_at_entry(wall, before, span, h), before.force)  # what derivatives know
     largest = with_tangent_of(jnp.where(entering, begins, after.force), after.force)
+    _, drop, jump = saltation.drop_of_wall(wall, before, start, end, h)
     knee: Array | None = None
     if wall.envelope is not None:  # the force grows as without buckling; the end of the step may lie beyond the buckling
         k, c = wall.envelope.stiffness(before.largest), wall.envelope.damping(before.largest)
         growth = 0.5 * h * k * (start.v + end.v) + jnp.where(wall.included > 0.0, c * (end.v - start.v), 0.0)
         growth = wall.stands * growth
-        limit = wall.envelope.criterion(before.largest)
-        short = before.reach - limit
+        short = before.reach - wall.envelope.criterion(before.largest)
         at_criterion = crossing(short, short + growth)
         at_criterion = jnp.where(entering, jnp.maximum(at_criterion, entry), at_criterion)
         yields = (short < 0.0) & (short + growth > 0.0) & (after.reach >= wall.envelope.criterion(after.largest))
-        viscous = c * wall.stands * (start.v + (end.v - start.v) * at_criterion)
-        knee = jnp.where(yields, limit + jnp.where(wall.included > 0.0, 0.0, viscous), 0.0)
+        limit = _force_at_criterion(wall, before, wall.stands * (start.v + (end.v - start.v) * at_criterion))
+        knee = jnp.where(yields, limit, 0.0)
     place = jnp.where(entered | left, through, jnp.where(parted | met, without, jnp.where(buckled, at_criterion, 1.0)))
     separated = jnp.where(left & parted, without, place)
     instant = since + h * place
@@ -152,13 +152,17 @@ def push(
         if knee is not None:  # where the force falls once the wall yields, it is largest there
             peak = jnp.maximum(peak, jnp.where((part.start <= at_criterion) & (at_criterion < part.end), knee, 0.0))
         struck = jnp.clip((wall.rounded - y0) / jnp.where(y > y0, y - y0, 1.0), 0.0, 1.0)
+        impulse = with_tangent_of(pressed * (0.5 * (begins + after.force)), pressed * (0.5 * (before.force + after.force)))
+        if wall.envelope is not None:
+            dropped = jnp.clip(drop, part.start, part.end) - part.start
+            impulse = moved_with(impulse, -h * jump * only_tangent(dropped))
         return Within(
             event=(part.start <= place) & (place < part.end),
             back=(part.start <= homeward) & (homeward < part.end),
             struck=(part.start <= struck) & ((struck < part.end) | (part.end >= 1.0)),
             force=peak,
             pressed=pressed,
-            impulse=with_tangent_of(pressed * (0.5 * (begins + after.force)), pressed * (0.5 * (before.force + after.force))),
+            impulse=impulse,
             compression=at_ends(y0, y),
         )
 
@@ -177,6 +181,14 @@ def push(
         rounded=wall.rounded,
         within=None if part is None else within(part),
     )
+
+
+def _force_at_criterion(wall: Wall, before: Crush, speed: Array) -> Array:
+    """The force [N] of a wall, in state `before`, where it begins to yield under a mass that comes in at `speed` [m/s]."""
+    if wall.envelope is None:  # an elastic stop never yields
+        return jnp.zeros_like(speed)
+    added = jnp.where(wall.included > 0.0, 0.0, wall.envelope.damping(before.largest) * speed)
+    return wall.envelope.criterion(before.largest) + added
 
 
 def _arrival(start: StepState, h: Array, entered: Array, place: Array, velocity: Array) -> Array:
@@ -218,11 +230,12 @@ def _along(
     through, without = depth.crossing(), trial.crossing()
     finish = jnp.where(parted, jnp.where(trial.at(0.0) * trial.at(1.0) < 0.0, without, through), 1.0)
     begin = jnp.where(met, jnp.where(entered, through, without), 0.0)
-    at_criterion = jnp.zeros_like(y)
+    at_criterion, yields = jnp.zeros_like(y), jnp.zeros_like(entered)
     if wall.envelope is not None:
         reach = elastic + growth.plus(0.0, jnp.where(wall.included > 0.0, damping, 0.0))
         short = reach.plus(-wall.envelope.criterion(before.largest))
         at_criterion = jnp.where(short.at(0.0) < 0.0, short.crossing(), 0.0)
+        yields = (short.at(0.0) < 0.0) & (short.at(1.0) > 0.0)
         inward = depth.plus(-plastic)  # the force begins at the plastic set, or where it would exceed the criterion at once
         dent = jnp.where(inward.at(1.0) > 0.0, inward.crossing(), 1.0)
         begins = jnp.where((short.at(0.0) < 0.0) & (short.at(1.0) > 0.0), jnp.minimum(dent, at_criterion), dent)
@@ -257,9 +270,15 @@ def _along(
             # a wall that yields may do so from within the step on: the force is largest there, or where the elastic one is
             rate = trial.rate
             turn = jnp.where(rate.at(first) * rate.at(last) < 0.0, jax.lax.stop_gradient(rate.crossing(first, last)), last)
-            knee = jnp.where(at_criterion > first, jnp.where(at_criterion < last, at_criterion, last), first)
-            impulse = dense_output.integral(force, first, knee) + dense_output.integral(force, knee, last)
-            peak = jnp.maximum(force(turn), force(knee))
+            drops, drop, _ = saltation.drop_of_wall(wall, before, start, end, h)
+
+            def inside(place: Array) -> Array:
+                return jnp.where(place > first, jnp.where(place < last, place, last), first)
+
+            knee, parts = inside(at_criterion), inside(jnp.where(drops, drop, at_criterion))
+            impulse = dense_output.integral(force, first, parts) + dense_output.integral(force, parts, last)
+            limit = _force_at_criterion(wall, before, growth.at(at_criterion))
+            peak = jnp.maximum(force(turn), jnp.where(yields & (at_criterion >= first) & (at_criterion <= last), limit, force(knee)))
             peak = jnp.maximum(peak, jnp.where(last >= 1.0, after.force, 0.0))
             peak = jnp.maximum(peak, jnp.where(first <= 0.0, with_tangent_of(force(first), before.force), 0.0))
         return Within(

@@ -1,10 +1,10 @@
-"""Derivatives at the instants at which a contact force jumps: entries with a damper, and slip that begins where mu_s > mu_d.
+"""Derivatives at the instants at which a contact force jumps: entries with a damper, walls that soften at once, slip where mu_s > mu_d.
 
 A scheme sees such an instant at one of its evaluations, so the computed motion does not follow the instant as it moves within the step: in
 the derivative of the velocity after the step, - J dt is missing, where J is the jump of the acceleration and t the instant. `kicked` adds
-that to the derivative and leaves the value as it is. The instant is where a straight line between the ends of the step passes the entry or
-the limit of stick: the derivative is right to first order in the length of that step. What it does to the displacement within the step is
-of second order.
+that to the derivative and leaves the value as it is. The instant is where a straight line between the ends of the step passes the entry,
+the softening or the limit of stick: the derivative is right to first order in the length of that step. What it does to the displacement
+within the step is of second order.
 
 J of an entry is in proportion to the speed of entry, so the product is finite however slow the entry. Where slip begins slowly the
 derivative is as large as that of the motion; where the motion only touches an obstacle or the limit of stick, it has no derivative, and
@@ -79,7 +79,28 @@ def force_at_entry(wall: Wall, was: Crush, span: Array, h: Array) -> Array:
     return jnp.where(wall.included > 0.0, jnp.minimum(force, wall.envelope.criterion(was.largest)), force)
 
 
+def drop_of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h: Array) -> tuple[Array, Array, Array]:
+    """Whether a wall softens at once in a step of `h` [s], over no width; at which fraction; by how much its force changes then [N].
+
+    The fraction is that of the middle of the softening, so that its derivative by the width is that of the mean force.
+    """
+    envelope, depth, deeper = wall.envelope, wall.stands * before.x - wall.gap, wall.stands * (after.x - before.x)
+    if envelope is None:
+        return jnp.zeros_like(depth, bool), jnp.zeros_like(depth), jnp.zeros_like(depth)
+    if before.rest is not None and after.rest is not None:
+        depth, deeper = depth + wall.stands * before.rest, deeper + wall.stands * (after.rest - before.rest)
+    drops = ~envelope.softens & (was.largest <= envelope.u0) & (depth + deeper > envelope.u0)
+    way = jnp.where(drops, deeper, 1.0)
+    place = jnp.where(drops, jnp.clip((0.5 * (envelope.u0 + envelope.u1) - depth) / way, 0.0, 1.0), 0.0)
+    viscous = jnp.where(wall.included > 0.0, 0.0, (envelope.c_buckled - envelope.c_n) * deeper / jnp.where(h > 0.0, h, 1.0))
+    return drops, place, jnp.where(drops, envelope.f_post - envelope.f_crit + viscous, 0.0)
+
+
 def _of_wall(wall: Wall, was: Crush, before: StepState, after: StepState, h: Array) -> Array:
     """What the impulse of a wall on the mass lacks in a step of `h` [s]: 0, with a derivative [N s]."""
     _, part, span, side = entry_of_wall(wall, was, before, after, h)
-    return side * only_tangent(part) * h * force_at_entry(wall, was, span, h)
+    lacking = side * only_tangent(part) * h * force_at_entry(wall, was, span, h)
+    if wall.envelope is None:
+        return lacking
+    _, place, jump = drop_of_wall(wall, was, before, after, h)
+    return lacking + wall.stands * only_tangent(place) * h * jump

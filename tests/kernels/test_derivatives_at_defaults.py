@@ -103,6 +103,42 @@ def test_a_softening_of_no_width_has_the_derivative_of_the_energy_that_it_takes(
     assert float(jax.jacfwd(crushed)(0.0)) == pytest.approx(right, rel=1e-9)
 
 
+@pytest.mark.slow
+def test_a_damper_of_a_wall_from_0_on_ends_its_force_before_the_mass_leaves_it() -> None:
+    """The damped half period is that of no damping to first order; the force is 0 where k_n y + c_n y' is, c_n / k_n earlier."""
+
+    def times(c_n: Any) -> Any:
+        found = kernels.simulate("stop", {"m": 2.0, "k": 0.0, "v0": 1.5, "gap": 0.0, "k_n": 100.0, "c_n": c_n, "mu": 0.0, "end": 1.0})
+        return jnp.stack([found[name] for name in ("exit_time", "return_time", "separation_time")])
+
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(times))(0.0), [0.0, 0.0, -0.01], atol=1e-12)
+
+
+@pytest.mark.long_cases("devogelaere", "adapt2", "rk32")
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt2", "rk32", "rk54"])
+def test_derivatives_through_a_softening_of_no_width_are_those_of_its_energy_by_time_schemes(scheme: str) -> None:
+    """Without spring and dampers f_crit^2 / (2 k_n) + f_crit plateau + (f_crit + f_post) / 2 softening + f_post further is m v0^2 / 2."""
+    k_n, f_crit, f_post, k_post, v0 = 50.0, 10.0, 8.0, 60.0, 6.0
+    names, at = ("gap", "v0", "f_crit", "plateau", "softening"), (0.2, v0, f_crit, 0.02, 0.0)
+    steps = {"rk32": {"tolerance": 1e-9, "largest_step": 1e-3}, "rk54": {"tolerance": 1e-9, "largest_step": 1e-3}}
+
+    def found(values: Any) -> tuple[Any, Any]:
+        given = {"k": 0.0, "c": 0.0, "k_n": k_n, "f_post": f_post, "k_post": k_post, "end": 1.6, "step": 1e-4, "largest_step": 1e-4}
+        given |= steps.get(scheme, {}) | dict(zip(names, values, strict=True))
+        results = kernels.simulate("buckling_wall", given, scheme)
+        seen = jnp.stack([results[name] for name in ("peak_force", "plastic_set", "impulse")])
+        return seen, seen
+
+    rates, values = jax.jit(jax.jacfwd(found, has_aux=True))(jnp.array(at))
+    further = (0.5 * v0**2 - f_crit**2 / (2.0 * k_n) - f_crit * 0.02) / f_post
+    right = [f_crit, f_crit / k_n + 0.02 + further - f_post / k_post, v0 + f_post / k_post**0.5]
+    np.testing.assert_allclose(values, right, rtol=1e-3)
+    less = 1.0 - f_crit / f_post
+    of_set = [0.0, v0 / f_post, less / k_n, less, 0.5 * less]
+    np.testing.assert_allclose(rates, [[0.0, 0.0, 1.0, 0.0, 0.0], of_set, [0.0, 1.0, 0.0, 0.0, 0.0]], atol=5e-3)
+
+
 @pytest.mark.long_cases("euler", "rk54")
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "rk54"])
