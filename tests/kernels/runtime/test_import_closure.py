@@ -55,8 +55,8 @@ def test_imports_are_those_that_the_parser_finds() -> None:
 
 def test_all_other_imports_are_known() -> None:
     found = {path.relative_to(PACKAGE).as_posix() for path in MODULES.values() if re.search("import_module|__import__", path.read_text())}
-    # the public names, which no program needs; and engines, which `depends_on` names
-    assert found == {"__init__.py", "batch/programs.py"}
+    # the public names, which no program needs; engines and laws of other packages, which `depends_on` names
+    assert found == {"__init__.py", "batch/programs.py", "models/outside_laws.py"}
     named = set(re.findall(r'"(tribosweep\.kernels\.[\w.]+)"', (PACKAGE / "batch" / "programs.py").read_text()))
     assert named - {"tribosweep.kernels.native"} <= MODULES.keys()
     assert MODULES["tribosweep.kernels.exact.poincare"] in files(depends_on(ProgramKey(STEADY)))
