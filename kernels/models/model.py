@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tribosweep.kernels.models import arrays
 from tribosweep.kernels.models.contacts import WallContact
 from tribosweep.kernels.models.features import DRIVEN, FEATURES, LINEAR, VARIED, varied
 from tribosweep.kernels.models.quantity import Quantity, Values, by_name
@@ -32,6 +33,11 @@ class Rule:
     broken: Callable[[Values, str], Any]
     advice: Callable[[Values, str], str] = lambda _values, _scheme: ""
     margin: Callable[[Values, str], Any] = lambda _values, _scheme: 0.0
+
+
+def beyond(value: Any, bound: Any) -> Any:
+    """Mask of the rows where a value exceeds a positive one by more than the rounding of units, in which equal ones may be given."""
+    return arrays.asarray(value) > arrays.asarray(bound) * (1.0 + 1e-12)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tribosweep.kernels.models import friction_laws, links, outside_laws
 from tribosweep.kernels.models.features import used
 from tribosweep.kernels.models.friction_laws import FRICTION_LAWS, PRESLIDING
 from tribosweep.kernels.models.loads import LOAD_RULES
-from tribosweep.kernels.models.model import Rule
+from tribosweep.kernels.models.model import Rule, beyond
 from tribosweep.kernels.models.quantity import Values
 from tribosweep.kernels.models.schemes import (
     EXACT,
@@ -142,7 +142,7 @@ LINK_RULES = (
 
 WINDOW_RULES = (
     Rule(("window_end", "end"), "the window must end within the run: window_end <= end",
-         lambda p, _s: p["window_end"] > p["end"] * (1.0 + 1e-12),
+         lambda p, _s: beyond(p["window_end"], p["end"]),
          lambda p, _s: f"window_end = {p['window_end']:g} s is after end = {p['end']:g} s"),
     Rule(("window_start", "window_end"), "the window must have a length: window_start < window_end",
          lambda p, _s: ~(np.asarray(p["window_start"]) < p["window_end"]),
@@ -201,10 +201,10 @@ STEP_RULES = (
          lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["end"]) > MOST_STEPS * np.asarray(p["largest_step"])),
          lambda p, _s: f"end = {p['end']:g} s takes {p['end'] / p['largest_step']:.3g} steps or more of at most {p['largest_step']:g} s"),
     Rule(("smallest_step", "step"), "smallest_step must not exceed step, the first one",
-         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["smallest_step"]) > p["step"]),
+         lambda p, s: SCHEMES[s].adaptive & beyond(p["smallest_step"], p["step"]),
          lambda p, _s: f"smallest_step = {p['smallest_step']:g} s, step = {p['step']:g} s"),
     Rule(("largest_step", "smallest_step"), "largest_step must not be less than smallest_step",
-         lambda p, s: SCHEMES[s].adaptive & (np.asarray(p["largest_step"]) < p["smallest_step"]),
+         lambda p, s: SCHEMES[s].adaptive & beyond(p["smallest_step"], p["largest_step"]),
          lambda p, _s: f"largest_step = {p['largest_step']:g} s, smallest_step = {p['smallest_step']:g} s"),
     Rule(("retries",), "retries must be a whole number",
          lambda p, s: ("retries" in SCHEMES[s].reads) & (np.asarray(p["retries"]) != np.floor(p["retries"])),

@@ -9,7 +9,7 @@ from typing import Any
 from tribosweep.kernels.models import arrays as np
 from tribosweep.kernels.models import links, outside_laws
 from tribosweep.kernels.models.contacts import WallContact
-from tribosweep.kernels.models.model import Model, Rule
+from tribosweep.kernels.models.model import Model, Rule, beyond
 from tribosweep.kernels.models.observables import (
     REGIMES,
     RUBBING_STATISTICS,
@@ -260,7 +260,7 @@ def _first_node(p: Values, column: int) -> str:
 
 BUCKLING_RULES = (
     Rule(("f_post", "f_crit"), "the force after buckling must not exceed the force at which the wall buckles: f_post <= f_crit",
-         lambda p, _s: np.asarray(p["f_post"]) > p["f_crit"],
+         lambda p, _s: beyond(p["f_post"], p["f_crit"]),
          lambda p, _s: f"f_post = {p['f_post']:g} N, f_crit = {p['f_crit']:g} N"),
     Rule(_TABLES, "the tables after buckling must have the same number of nodes",
          lambda p, _s: _unequal(p),

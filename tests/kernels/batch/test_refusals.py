@@ -150,6 +150,23 @@ def test_one_rule_that_plain_numbers_break_is_an_error_beside_traced_numbers_too
         jax.eval_shape(wall, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "scheme", "greater", "bound"),
+    [
+        ("buckling_wall", EXACT, "f_post", "f_crit"),
+        ("rubbing_mass", "rk54", "smallest_step", "step"),
+        ("rubbing_mass", "rk54", "smallest_step", "largest_step"),
+        ("rubbing_mass", EXACT, "window_end", "end"),
+    ],
+)
+def test_numbers_that_are_equal_in_other_units_do_not_exceed_each_other(name: str, scheme: str, greater: str, bound: str) -> None:
+    model, value = MODELS[name], 1.6538501
+    params = BASE[name] | {"step": 3.0, "largest_step": 3.0, "smallest_step": 1e-9, "window_start": 0.0}
+    for more, refuses in ((value * 1e-3 * 1000.0, False), (np.nextafter(value, 2.0), False), (value * (1.0 + 1e-9), True)):
+        resolved = model.resolve(params | {bound: value, greater: more})
+        assert any({greater, bound} == {*rule.parameters} and bool(rule.broken(resolved, scheme)) for rule in model.rules) is refuses
+
+
 def test_structures_refuse_the_same_by_every_entry() -> None:
     model = Structure(body_basis("xy"), [Support("plane", "centre", "plane")], [Load("push")], body=True).model
     for change, said in (
