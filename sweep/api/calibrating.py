@@ -151,7 +151,7 @@ class Calibrated:
 def with_draws(
     result: CalibrationResult, method: str, progress: Callable[[int, int], None] | bool | None, directory: Path
 ) -> CalibrationResult:
-    """The result with draws of the posterior by one of the methods; SMC keeps its stages in the directory until it ends."""
+    """The result with draws of the posterior by one of the methods; what goes on is kept in the directory until it ends."""
     from tribosweep.sweep.analysis.calibration.posterior.analysis import sample
 
     with shown(progress, "draws") as update:

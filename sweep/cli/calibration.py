@@ -127,16 +127,20 @@ def check_packages(method: Method) -> None:
 
 
 def sampled(result: CalibrationResult, method: Method, directory: Path) -> CalibrationResult:
-    """The result with draws of the posterior; SMC keeps its stages in the directory until it ends."""
+    """The result with draws of the posterior; what goes on is kept in the directory until it ends."""
     from tribosweep.sweep.analysis.calibration.posterior.analysis import sample, stage_files
+    from tribosweep.sweep.execution.answers import DENSITIES
 
     files = stage_files(result, directory) if method is Method.smc else None
+    if files is None and any(True for _ in directory.glob(DENSITIES)):
+        say(f"Sampling goes on with the densities in {directory}.")
     if files is not None and (there := files.stages_there()):
         say(f"Sampling goes on after {there} {'stages' if there > 1 else 'stage'} in {directory}.")
 
     def going_on() -> str:
-        there = files is not None and files.stages_there()
-        return f"The same command {'goes on after the last stage' if there else 'begins anew'}, with the same numbers."
+        there = files.stages_there() if files is not None else any(True for _ in directory.glob(DENSITIES))
+        on = "goes on after the last stage" if files is not None else "goes on with the densities that are there"
+        return f"The same command {on if there else 'begins anew'}, with the same numbers."
 
     with interruptible(going_on), progress("draws" if method is Method.nuts else "hundredths") as update:
         return replace(result, posterior=sample(result, method.value, update, directory))

@@ -20,8 +20,8 @@ EXIT_STATUSES = {
     "(`doctor`)",
     OUR_FAULT: "a defect of the program, with a line that asks to report it",
     NO_RESOURCES: "the system grants no more memory, threads or processes",
-    INTERRUPTED: "ended by SIGINT (Ctrl-C). A command that was computing rows of a run prints the line that resumes it; `branches` and "
-    "`calibrate --posterior smc` go on if they are given again; other commands begin anew",
+    INTERRUPTED: "ended by SIGINT (Ctrl-C). A command that was computing rows of a run prints the line that resumes it; `branches`, "
+    "`optimise` and `calibrate --posterior` go on if they are given again; other commands begin anew",
     CLOSED_PIPE: "the reader of stdout has gone away before all was printed, as in `tribosweep list models | head -1`",
     TERMINATED: "ended by SIGTERM; otherwise as 130",
 }  # exit status of every command -> what it means

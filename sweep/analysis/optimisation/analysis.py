@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
 from tribosweep.sweep.analysis.optimisation.results import END_OF_FRONT, OptimisationRequest, OptimisationResult, Slice, value_and_unit
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, Task, candidate_of, limits_of, scales_of, search
+from tribosweep.sweep.execution.answers import POINTS, Answers
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.version import VERSION
 from tribosweep.sweep.study.optimise import EVOLUTION
 
 SAMPLE = 4  # points for each start, computed without derivatives, from which the starts are chosen
@@ -40,19 +44,23 @@ def check(request: OptimisationRequest, optimisation: Optimisation) -> None:
 
 
 def carry_out(
-    optimisation: Optimisation, request: OptimisationRequest | None = None, tell: Callable[[int, int], None] | None = None
+    optimisation: Optimisation,
+    request: OptimisationRequest | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    folder: Path | None = None,
 ) -> OptimisationResult:
     """Search from every start and derive optima, sensitivities, the front and notes.
 
     Args:
         optimisation: see `load.load`. request: additional results. tell: called with the number of finished searches and the total number.
+        folder: where what was computed is kept until the end, so that an optimisation that was ended goes on; None to keep nothing.
 
     Raises:
         ConfigError: no start has results, or the request is invalid.
     """
     request = request or OptimisationRequest()
     check(request, optimisation)
-    evaluator = Evaluator(optimisation)
+    evaluator = Evaluator(optimisation, answers_of(optimisation, folder))
     space = evaluator.space
     sample = (starts_of(evaluator, SAMPLE * optimisation.starts, optimisation.seed) - space.low) / space.width
     measures = evaluator.measures(space.low + space.width * sample)
@@ -81,6 +89,14 @@ def carry_out(
     if len(optimisation.objectives) > 1 and optima[0].candidate.kept:
         front = front_of(evaluator, candidates, starts, optimisation.front, scales)
     return finished(OptimisationResult(optimisation, evaluator, scales, optima, candidates, jumps, polished, front), request)
+
+
+def answers_of(optimisation: Optimisation, folder: Path | None) -> Answers:
+    """What this version computed before at points of an optimisation."""
+    if folder is None:
+        return Answers()
+    section = json.dumps(optimisation.section, sort_keys=True, default=str)
+    return Answers(folder, POINTS, f"{VERSION} {optimisation.config.digest} {section}")
 
 
 def chosen_starts(optimisation: Optimisation, sample: np.ndarray, measures: np.ndarray, scales: Scales) -> np.ndarray:

@@ -16,6 +16,7 @@ from tribosweep.sweep.analysis.calibration.system import COUNTED, placed
 from tribosweep.sweep.analysis.derivative_blocks import compiled, in_blocks
 from tribosweep.sweep.analysis.optimisation.functions import Constraint, Objective
 from tribosweep.sweep.analysis.optimisation.load import Optimisation
+from tribosweep.sweep.execution.answers import Answers
 from tribosweep.sweep.execution.record_bank import bind_records
 from tribosweep.sweep.study.excitation import kernel_model
 
@@ -63,11 +64,12 @@ class Evaluator:
 
     Attributes:
         space: the variables. names: observables that the functions need. words: regimes and counts that tell of jumps.
-        count: number of rows of a point. runs, plain: rows computed so far with and without derivatives.
+        count: number of rows of a point. runs, plain: rows computed so far with and without derivatives, those of an ended process too.
     """
 
-    def __init__(self, optimisation: Optimisation) -> None:
-        """Take apart the rows of a point; the first call compiles a program."""
+    def __init__(self, optimisation: Optimisation, answers: Answers | None = None) -> None:
+        """Take apart the rows of a point; the first call compiles a program. `answers`: of a process that was ended."""
+        self.answers = answers or Answers()
         config = optimisation.config
         self.optimisation, self.config, self.space = optimisation, config, optimisation.space
         self.model = config.model if config.excitation is None else kernel_model(config.model)
@@ -118,12 +120,16 @@ class Evaluator:
 
     def rows(self, coordinates: np.ndarray) -> Rows:
         """Run the rows of points (lanes, n) with derivatives."""
+        self.runs += len(coordinates) * self.count
+        return self.unpacked(self.answers.of("rows", coordinates, lambda points: packed(self.new_rows(points))), coordinates.shape[1])
+
+    def new_rows(self, coordinates: np.ndarray) -> Rows:
+        """The same of points that are not known."""
         lanes, n = coordinates.shape
         values = self.space.values(coordinates)
         along, columns = self.tiled(values)
         first = self._program is None
         self._program = self._program or program_of(self)
-        self.runs += lanes * self.count
         width = STEPPED_WIDTH if self.stepped else WIDTH
         found = in_blocks(self._program, along, columns, lanes * self.count, width, new="rows with derivatives" if first else "")
         shape = (lanes, self.count)
@@ -137,10 +143,14 @@ class Evaluator:
 
     def plain_rows(self, coordinates: np.ndarray) -> Rows:
         """Run the rows of points (lanes, n) without derivatives, faster."""
+        self.plain += len(coordinates) * self.count
+        return self.unpacked(self.answers.of("plain rows", coordinates, lambda points: packed(self.new_plain_rows(points))), 0)
+
+    def new_plain_rows(self, coordinates: np.ndarray) -> Rows:
+        """The same of points that are not known."""
         lanes = len(coordinates)
         values = self.space.values(coordinates)
         along, columns = self.tiled(values)
-        self.plain += lanes * self.count
         given = {**self.constants, **placed(columns, along, self.space)}
         jax_setup.prepare()
         program_cache.use()
@@ -149,7 +159,7 @@ class Evaluator:
             asked=self.config.asked,
         )  # fmt: skip
         found = {**solution.observables, "status": solution.status}
-        return self.collected(found, np.zeros((lanes, self.count, len(self.names), len(self.space.names))), np.ones(lanes, bool))
+        return self.collected(found, np.zeros((lanes, self.count, len(self.names), 0)), np.ones(lanes, bool))
 
     def collected(self, found: Mapping[Any, np.ndarray], slopes: np.ndarray, admissible: np.ndarray) -> Rows:
         """The results of rows by point."""
@@ -158,6 +168,14 @@ class Evaluator:
         codes = [np.asarray(found[name], float).reshape(shape) for name in self.words]
         good = np.isin(found["status"], RESULTS).reshape(shape).all(axis=1)
         return Rows(values, slopes, np.stack(codes, axis=-1) if codes else np.zeros((*shape, 0)), good & admissible)
+
+    def unpacked(self, numbers: np.ndarray, n: int) -> Rows:
+        """The results of `packed`, with derivatives by n coordinates; without any they are 0."""
+        lanes, shape = len(numbers), (self.count, len(self.names))
+        sizes = np.cumsum([self.count * len(self.names), self.count * len(self.names) * n, self.count * len(self.words)])
+        values, slopes, codes, good = np.split(numbers, sizes, axis=1)
+        along = slopes.reshape(lanes, *shape, n) if n else np.zeros((lanes, *shape, len(self.space.names)))
+        return Rows(values.reshape(lanes, *shape), along, codes.reshape(lanes, self.count, len(self.words)), good[:, 0] > 0.0)
 
     def at(self, coordinates: np.ndarray) -> list[Functions]:
         """The functions and their derivatives at points (lanes, n)."""
@@ -188,6 +206,12 @@ class Evaluator:
         observed = dict(zip(self.names, np.moveaxis(rows.values, -1, 0), strict=True))
         found = [each.measure.values(observed, each.sign > 0.0) for each in self.functions]
         return np.where(rows.good[:, np.newaxis], np.stack(found, axis=-1), np.nan)
+
+
+def packed(rows: Rows) -> np.ndarray:
+    """The results of points (lanes, m)."""
+    parts = (rows.values, rows.slopes, rows.codes, rows.good.astype(float))
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
 def is_zero(value: Any) -> bool:

@@ -18,6 +18,7 @@ from tribosweep.sweep.analysis.optimisation.jumps import Jump
 from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, limits_of
+from tribosweep.sweep.execution.answers import POINTS
 from tribosweep.sweep.execution.directory import OPTIMISED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.toml import to_toml
@@ -282,5 +283,6 @@ def write(result: OptimisationResult, directory: Path) -> list[Path]:
     tables = {directory / name: sealed_parquet.to_bytes(table) for name, table in to_arrow(result).items()}
     first = directory / OPTIMISED
     files = {first: tables[first], **{directory / name: content.encode() for name, content in texts.items()}, **tables}
-    write_together(files, [directory / name for name in (FRONT, SLICE) if directory / name not in files])
+    obsolete = [directory / name for name in (FRONT, SLICE) if directory / name not in files]
+    write_together(files, [*obsolete, *directory.glob(POINTS)])
     return [*files]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFile
 from tribosweep.sweep.analysis.calibration.results import CalibrationResult, digest
 from tribosweep.sweep.design.distributions import LOG_UNIFORM, UNIFORM
 from tribosweep.sweep.design.priors import Sampled
+from tribosweep.sweep.execution.answers import DENSITIES, Answers
 from tribosweep.sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
@@ -82,14 +84,14 @@ def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = No
 
     Args:
         result: the fits, around whose optima NUTS starts. method: NUTS or SMC. tell: called with what is done and the total.
-        folder: where SMC keeps its particles after each stage, so that sampling which was ended goes on; None to keep nothing.
+        folder: where SMC keeps its particles after each stage, and NUTS its densities: sampling that was ended goes on. None: nothing is.
 
     Raises:
         ConfigError: a package is missing, or nothing can be sampled.
     """
     diagnostics.arviz()
     problem = problem_of(result)
-    found = by_nuts(result, problem, tell) if method == NUTS else by_smc(result, problem, tell, stage_files(result, folder))
+    found = by_nuts(result, problem, tell, folder) if method == NUTS else by_smc(result, problem, tell, stage_files(result, folder))
     chains, count, p = found.coordinates.shape
     flat = found.coordinates.reshape(-1, p)
     values = problem.values(flat)
@@ -113,14 +115,16 @@ def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = No
     )
 
 
-def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None) -> Sampling:
+def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None, folder: Path | None) -> Sampling:
     """Draws by NUTS, around the optima of the fits."""
     calibration, space = result.calibration, result.space
     near = [
         each for each in result.optima if each is result.optima[0] or each.chi2 - result.optima[0].chi2 < NEAR * result.known[0].scale ** 2
     ]
     around = [laplace(problem, space.values(each.coordinates), result.fits.point.jacobian[each.lanes[0]], space) for each in near]
-    found = nuts.sample(problem, np.array([y for y, _ in around]), around[0][1], nuts_settings(calibration), tell)
+    found = nuts.sample(
+        problem, np.array([y for y, _ in around]), around[0][1], nuts_settings(calibration), tell, densities(result, around, folder)
+    )
     diverging, cut = int(found.diverging.sum()), int(found.depth_reached.sum())
     notes = []
     if diverging:
@@ -136,6 +140,12 @@ def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None) -> S
         "step_size": found.step_size.tolist(), "steps": float(found.steps.mean()), "acceptance": float(found.acceptance.mean()),
     }  # fmt: skip
     return Sampling(found.coordinates, found.log_density, facts, notes)
+
+
+def densities(result: CalibrationResult, around: Sequence[tuple[np.ndarray, np.ndarray]], folder: Path | None) -> Answers:
+    """What this version computed before of the posterior of a calibration, in the coordinates of the first optimum."""
+    scales = hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in around[0])).hexdigest()
+    return Answers(folder, DENSITIES, f"{VERSION} {digest(result.calibration)} {scales}")
 
 
 def by_smc(result: CalibrationResult, problem: Problem, tell: Tell | None, store: smc.Store | None) -> Sampling:

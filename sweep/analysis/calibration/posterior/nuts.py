@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from tribosweep.sweep.analysis.calibration.posterior.problem import Problem
+from tribosweep.sweep.execution.answers import Answers
 from tribosweep.sweep.io import errors
 from tribosweep.sweep.io.errors import ConfigError
 
@@ -117,6 +118,7 @@ def sample(
     covariance: np.ndarray,
     settings: NutsSettings,
     tell: Callable[[int, int], None] | None = None,
+    answers: Answers | None = None,
 ) -> NutsResult:
     """Draw from the posterior of a problem.
 
@@ -124,6 +126,7 @@ def sample(
         problem: priors and likelihood. centres: (k, p) coordinates around which chains start, such as optima.
         covariance: (p, p) of the normal density around the first of them, roughly: it scales the first steps.
         settings: how to sample. tell: called with the number of draws so far and their total number, those of the warm-up included.
+        answers: densities that an earlier process has computed.
 
     Raises:
         ConfigError: nutpie is missing, or no point near the centres has a density.
@@ -143,6 +146,12 @@ def sample(
         model, draws=settings.draws, tune=settings.warmup, chains=settings.chains, cores=settings.chains, seed=settings.seed,
         progress_bar=False, save_warmup=False, blocking=False, target_accept=settings.acceptance,
     )  # fmt: skip
+    known = answers or Answers()
+
+    def densities(z: np.ndarray) -> np.ndarray:
+        log, slopes = problem.log_density(centre + times(z, root.T))
+        return np.column_stack([log, times(slopes, root)])
+
     expected = settings.chains
     batch: list[tuple[np.ndarray, queue.SimpleQueue[Any]]] = []
     try:
@@ -154,9 +163,8 @@ def sample(
                 continue
             expected = len(batch) if len(batch) < expected else min(expected + 1, settings.chains)
             evaluations += len(batch)
-            log, slopes = problem.log_density(centre + times(np.array([z for z, _ in batch]), root.T))
-            for (_, answer), value, slope in zip(batch, log.tolist(), times(slopes, root), strict=True):
-                answer.put((value, np.ascontiguousarray(slope)))
+            for (_, answer), (value, *slope) in zip(batch, known.of("density", np.array([z for z, _ in batch]), densities), strict=True):
+                answer.put((float(value), np.array(slope)))
             batch = []
             if tell is not None:
                 tell(len(asked.kept), total)

@@ -69,7 +69,7 @@ class Analytic:
 def problem(
     objectives: Sequence[tuple[Function, bool]], limits: Sequence[tuple[Function, str, float]], bounds: Sequence[tuple[float, float]],
     *, log: bool = False, starts: int = 6, front: int = 15, worst: bool = False, word: Function | None = None,
-) -> tuple[Optimisation, Callable[[Optimisation], Analytic]]:  # fmt: skip
+) -> tuple[Optimisation, Callable[..., Analytic]]:  # fmt: skip
     """An optimisation of functions, and what makes its evaluator.
 
     Args:
@@ -83,4 +83,4 @@ def problem(
     config: Any = SimpleNamespace(source="test", name="test")
     optimisation = Optimisation(config, {}, Space(frees), goals, kept, starts, 1, SLSQP, front)
     given = [f for f, _ in objectives] + [g for g, _, _ in limits]
-    return optimisation, lambda _: Analytic(optimisation, given, word)
+    return optimisation, lambda *_: Analytic(optimisation, given, word)

@@ -6,6 +6,7 @@ from scipy import stats
 
 from tests.sweep.analysis.calibration.posterior.linear_gaussian import line
 from tribosweep.sweep.analysis.calibration.posterior import nuts
+from tribosweep.sweep.execution import answers
 from tribosweep.sweep.io.errors import ConfigError
 
 SETTINGS = nuts.NutsSettings(chains=4, warmup=200, draws=500, seed=3)
@@ -54,6 +55,32 @@ def test_the_same_seed_gives_the_same_draws():
     few = nuts.NutsSettings(chains=2, warmup=50, draws=20, seed=5)
     one, other = (nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few).coordinates for _ in range(2))
     assert np.array_equal(one, other)
+
+
+@pytest.mark.slow
+def test_sampling_that_was_ended_goes_on_to_the_same_draws(tmp_path, monkeypatch):
+    monkeypatch.setattr(answers, "EVERY", 0.0)
+    few = nuts.NutsSettings(chains=2, warmup=50, draws=20, seed=5)
+    expected = nuts.sample(line()[1], np.zeros((1, 2)), 1e-4 * np.eye(2), few)
+    likelihood, problem = line()
+    calls, density = [], type(likelihood).with_gradient
+
+    def counted(values, most):
+        calls.append(len(values))
+        if len(calls) > most:
+            raise KeyboardInterrupt
+        return density(likelihood, values)
+
+    likelihood.with_gradient = lambda values: counted(values, 60)
+    with pytest.raises(KeyboardInterrupt):
+        nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.DENSITIES, "it"))
+    before = sum(calls[:60])
+    calls.clear()
+    likelihood.with_gradient = lambda values: counted(values, 10**6)
+    found = nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.DENSITIES, "it"))
+    assert np.array_equal(found.coordinates, expected.coordinates)
+    assert found.evaluations == expected.evaluations
+    assert sum(calls) <= expected.evaluations - before + 2  # what two chains asked for when the first sampling ended
 
 
 @pytest.mark.slow

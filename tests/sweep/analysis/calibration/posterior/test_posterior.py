@@ -130,13 +130,18 @@ def test_an_unknown_sampler_is_told():
     assert set(posterior.METHODS) == {"nuts", "smc"}
 
 
-@pytest.mark.parametrize(("method", "stages", "said"), [("nuts", 0, "begins anew"), ("smc", 0, "begins anew"), ("smc", 3, "goes on after")])
+@pytest.mark.parametrize(
+    ("method", "stages", "said"),
+    [("nuts", 0, "begins anew"), ("nuts", 3, "goes on with the densities"), ("smc", 0, "begins anew"), ("smc", 3, "goes on after")],
+)
 def test_sampling_that_is_ended_says_whether_it_goes_on(method, stages, said, tmp_path, monkeypatch, capsys):
     def end(*_):
         raise Terminated
 
     monkeypatch.setattr(posterior, "sample", end)
     monkeypatch.setattr(posterior, "stage_files", lambda *_: SimpleNamespace(stages_there=lambda: stages))
+    if method == "nuts" and stages:
+        (tmp_path / "densities-1.parquet").touch()
     with pytest.raises(typer.Exit) as ended:
         calibration.sampled(None, calibration.Method(method), tmp_path)
     assert ended.value.exit_code == TERMINATED
