@@ -13,8 +13,8 @@ from tribosweep.kernels.models.schemes import EXACT, STEADY
 from tribosweep.sweep.design.points import Points, by_scheme
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.execution.record_bank import record_of_row
-from tribosweep.sweep.io.atomic import make_folders, write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.table_files import write_table
 from tribosweep.sweep.study.capabilities import EVENTS, IMPACTS, problems_of
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
@@ -23,7 +23,6 @@ from tribosweep.sweep.study.rules import check_fixed
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = (".csv", ".parquet")
 POINT = "point"
 
 
@@ -151,12 +150,7 @@ def unfinished(table: pd.DataFrame) -> list[str]:
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table of events as CSV or Parquet, according to the ending of `path`.
+    """Write a table of events; errors as of `table_files.write_table`."""
+    import pyarrow as pa
 
-    Raises:
-        ConfigError: the ending is unknown. OSError: the file cannot be written.
-    """
-    if path.suffix not in FORMATS:
-        raise ConfigError(str(path), [Problem("--out", f"must end in {' or '.join(FORMATS)}")])
-    make_folders(path.parent)
-    write_whole(path, table.to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet())
+    write_table(pa.Table.from_pandas(table, preserve_index=False), path)

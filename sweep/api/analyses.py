@@ -187,7 +187,7 @@ class Analyses:
             chances: report the probability of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'.
             quantiles: quantile, such as 0.99; default 0.05, 0.5, 0.95; > 0 and < 1.
             derivatives: number of points of the sample for exact derivatives; >= 0.
-            at: point for elasticities: mu=0.2; default the median.
+            at: parameter -> value: point for elasticities; default the median.
             confidence: level of the intervals; > 0 and < 1.
             resamples: number of bootstrap samples; from 2 to 100000.
             seed: seed of the bootstrap samples; >= 1.

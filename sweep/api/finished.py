@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from tribosweep.kernels.models.status import RESULTS
 from tribosweep.sweep.api import datasets
 from tribosweep.sweep.api.analyses import Analyses
-from tribosweep.sweep.api.wording import in_python, texts_of
 from tribosweep.sweep.design.axis import Counted
 from tribosweep.sweep.design.refinement import Convergence
 from tribosweep.sweep.execution.dataset import Dataset, rows_of
 from tribosweep.sweep.execution.directory import RunDirectory, count_failed
 from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, advise
+from tribosweep.sweep.io.wording import in_python, texts_of
 from tribosweep.sweep.results import frames
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.config import Config

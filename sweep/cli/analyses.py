@@ -12,20 +12,20 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from tribosweep.sweep.analysis.event_log import FORMATS
-from tribosweep.sweep.api import default_directory, load_run
+from tribosweep.sweep.api import default_directory
 from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyOrRun
 from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.table_files import FORMATS
 from tribosweep.sweep.results.analysis import Analysis, Request, option, without_none, words_of
 from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
-OUT = "File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf"
+OUT = "File to write: the main table, .csv or .parquet, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
@@ -69,20 +69,21 @@ def answer(
     analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
-    if out is None and analysis.file and not as_json:
+    given = out is not None
+    if analysis.file and not (given or as_json):
         out = directory / analysis.file
-    drawn = is_picture(out, FORMATS)
-    if out is None and values.get("picture") is not None:
-        raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
+    drawn = is_picture(out, FORMATS, "--out" if given else "")
+    if values.get("picture") is not None and not drawn:
+        raise ConfigError("--picture", [Problem("", "needs --out, the picture to write: .png, .svg or .pdf")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
     if analysis.check:
         directory = run_first(analysis, directory, request, settings)
     with progress(analysis.things) if analysis.things else nullcontext() as update:
         found = analysis.compute(directory, request, update)
-    files = found.write(directory)
     if out is not None:
         found.save(out)
-    if alone := analysis.out_alone and out is not None:
+    files = found.write(directory)
+    if alone := analysis.out_alone and out is not None and not as_json:
         emit(str(out))
     elif as_json:
         facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
@@ -101,14 +102,12 @@ def run_first(analysis: Analysis[Any], target: Path, request: Request, settings:
     if target.is_dir():
         if settings:
             raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
-        study, directory = load_run(target, say), target
-    else:
-        study = load(target, settings)
-        directory = default_directory(study)
+        return target
+    study = load(target, settings)
     if analysis.check:
         analysis.check(study, request)
-    if not target.is_dir():
-        compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
+    directory = default_directory(study)
+    compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
     return directory
 
 

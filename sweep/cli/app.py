@@ -75,6 +75,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "modes": structures.modes,
     "doctor": checks.doctor,
 }
-COMMANDS |= {name: analyses.command_of(analysis) for name, analysis in registry.analyses().items() if name not in COMMANDS}
+COMMANDS |= {name: analyses.command_of(analysis) for name, analysis in registry.analyses().items()}
 for name, command in COMMANDS.items():
     app.command(name, help=help_of(name, command.__doc__ or ""))(command)

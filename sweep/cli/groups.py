@@ -13,8 +13,8 @@ from tribosweep.sweep.results.analysis import ASK, BEGIN, HERE, LOOK, PARTS, RUN
 
 LONGEST = 200  # characters of the sentence about a command
 
-# command -> the task that it belongs to, and examples; in the order in which they are shown
-TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
+# command -> the task that it belongs to, and examples
+OWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "init": (BEGIN, ("init", "init --like regime_map", "init my_tube.toml --like tube_in_supports")),
     "list": (BEGIN, ("list", "list studies", "list parameters --model stop", "list combinations --scheme exact", "list wear", "list time")),
     "schema": (BEGIN, ("schema --out study.schema.json",)),
@@ -54,8 +54,10 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verify": (HERE, ("verify",)),
     "doctor": (HERE, ("doctor",)),
 }  # fmt: skip
-ANALYSES = {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()}
-TASKS = {name: each for name, each in ANALYSES.items() if each[0] != LOOK} | TASKS | ANALYSES
+# the same of all commands, in the order in which they are shown: by task, then analyses in the order of their registry
+ORDER = (BEGIN, RUN, LOOK, ASK, PARTS, HERE)
+TASKS = OWN | {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()}
+TASKS = dict(sorted(TASKS.items(), key=lambda each: (*ORDER, each[1][0]).index(each[1][0])))
 
 
 def help_of(name: str, documentation: str) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli import completion
 from tribosweep.sweep.cli.arguments import AsJson, study_or_run
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.io.table_files import FORMATS
 from tribosweep.sweep.results.picture import is_picture
 
 if TYPE_CHECKING:

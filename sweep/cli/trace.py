@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, SupportName
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.io.table_files import FORMATS
 from tribosweep.sweep.results.picture import is_picture
 
 ROWS, ROWS_OF_A_PICTURE = 2000, 20_000

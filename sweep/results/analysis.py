@@ -71,7 +71,7 @@ class Analysis(Generic[R]):
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
         check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
             the request alone, before anything is computed.
-        out_alone: whether `--out` takes the place of the printed tables. file: picture in the directory of the run, by default of `--out`.
+        file: picture in the directory of the run, by default of `--out`.
         section: whether it has a part of a report: `section_of(shown)` of its module `section` gives, of what a report shows (`Shown`), a
             `Section`, or why there is none ("" where nobody asked for one).
     """
@@ -87,7 +87,6 @@ class Analysis(Generic[R]):
     things: str = ""
     method: str = ""
     check: Callable[[Config, R], None] | None = None
-    out_alone: bool = False
     file: str = ""
     section: bool = False
 
@@ -95,6 +94,11 @@ class Analysis(Generic[R]):
     def called(self) -> str:
         """Its name in Python."""
         return self.method or self.name
+
+    @property
+    def out_alone(self) -> bool:
+        """Whether `--out` takes the place of the printed tables."""
+        return self.task == LOOK
 
     @property
     def result(self) -> tuple[str, str]:
