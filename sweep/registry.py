@@ -18,13 +18,14 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.spectra",
     "tribosweep.sweep.analyses.signals",
     "tribosweep.sweep.analyses.bifurcation",
     "tribosweep.sweep.analyses.convergence",
 )
 COMMANDS = (  # names of commands that are no analyses
     "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export", "events", "trace",
-    "spectrum", "calibrate", "branches", "optimise", "modes", "doctor",
+    "calibrate", "branches", "optimise", "modes", "doctor",
 )  # fmt: skip
 
 

@@ -42,7 +42,12 @@ class Analyses:
         """Carry out an analysis with the local variables of its method, which are its arguments."""
         return self.analyse(name, **{{argument: value for argument, value in given.items() if argument != "self"}})
 '''
-FIRST = ("observables", "columns")  # arguments that may be given without their name, besides those that must be given
+FIRST = (
+    "observables",
+    "columns",
+    "frequencies",
+    "point",
+)  # arguments that may be given without their name, besides those that must be given
 EXAMPLE = r": \w+=[\d.]+\b"  # as the command is given it
 HOLD, HELD = "Hold ", "parameter -> value of those that are held; the nearest one of the run counts."
 

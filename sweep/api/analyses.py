@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
     from tribosweep.sweep.analyses.signals.result import Signals
+    from tribosweep.sweep.analyses.spectra.result import Spectra
     from tribosweep.sweep.results.result import Result
 
 
@@ -206,6 +207,46 @@ class Analyses:
             >>> found.plot("bars.png")
         """
         return cast("Sensitivity", self._analyse("sensitivity", locals()))
+
+    def spectra(
+        self,
+        frequencies: float | Sequence[float] = (),
+        *,
+        lowest: float = 0.2,
+        highest: float = 33.0,
+        count: int = 100,
+        damping: float = 0.05,
+        periods: float | Sequence[float] = (),
+        points: int | Sequence[int] = (),
+        draws: int = 20,
+        time: str = "time",
+        acceleration: str = "acceleration",
+        unit: str | None = None,
+    ) -> Spectra:
+        """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses.
+
+        As `tribosweep spectrum` does.
+
+        Args:
+            frequencies: natural frequency [Hz]; default those of the next three; > 0.
+            lowest: lowest frequency [Hz]; > 0.
+            highest: highest frequency [Hz]; > 0.
+            count: how many frequencies, at equal ratios; >= 1.
+            damping: part of critical damping; >= 0 and < 1.
+            periods: natural period [s] whose Sa is among the measures of a record; > 0.
+            points: of a study: number of a point whose total acceleration is the record.
+            draws: of random accelerations: how many draws, from draw 0 on; >= 1.
+            time: of files: name of the column of times.
+            acceleration: of files: name of the column of accelerations.
+            unit: of files: unit of the accelerations, such as g; default what the header says, or m/s^2.
+
+        Returns:
+            The spectra and intensities of each record, as tables and a picture.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the study has no accelerations.
+        """
+        return cast("Spectra", self._analyse("spectrum", locals()))
 
     def signals(
         self,

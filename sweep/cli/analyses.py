@@ -13,29 +13,30 @@ import typer
 from pydantic.fields import FieldInfo
 
 from tribosweep.sweep.api import default_directory
-from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyOrRun
+from tribosweep.sweep.cli.arguments import AsJson, Records, RunFolder, Settings, StudyOrRun, study_or_run
 from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.table_files import FORMATS
-from tribosweep.sweep.results.analysis import Analysis, Request, option, without_none, words_of
+from tribosweep.sweep.results.analysis import RECORDS, RUN_ONLY, STUDY, Analysis, Request, option, without_none, words_of
 from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
+TAKEN = {RUN_ONLY: RunFolder, STUDY: StudyOrRun, RECORDS: Records}
 OUT = "File to write: the main table, .csv or .parquet, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
-    """The command of an analysis: the directory of a run, or a study; the fields of the request as options, `--out` and `--json`."""
+    """The command of an analysis: what it is asked of, the fields of its request as options, `--out` and `--json`."""
 
-    def command(directory: Path, out: Path | None, as_json: bool, settings: list[str] | None = None, **values: Any) -> None:
+    def command(directory: Any, out: Path | None, as_json: bool, settings: list[str] | None = None, **values: Any) -> None:
         answer(analysis, directory, values, out, as_json, settings or ())
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("directory", keyword, annotation=StudyOrRun if analysis.check else RunFolder)]
+    parameters = [inspect.Parameter("directory", keyword, annotation=StudyOrRun if analysis.check else TAKEN[analysis.takes])]
     for name, of in analysis.request.model_fields.items():
         default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
@@ -66,7 +67,7 @@ def option_of(name: str, of: FieldInfo) -> Any:
 
 
 def answer(
-    analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
+    analysis: Analysis[Any], directory: Any, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
     given = out is not None
@@ -76,6 +77,8 @@ def answer(
     if values.get("picture") is not None and not drawn:
         raise ConfigError("--picture", [Problem("", "needs --out, the picture to write: .png, .svg or .pdf")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
+    if analysis.takes == RECORDS:
+        directory = [study_or_run(path) for path in directory]
     if analysis.check:
         directory = run_first(analysis, directory, request, settings)
     with progress(analysis.things) if analysis.things else nullcontext() as update:
@@ -87,7 +90,8 @@ def answer(
         emit(str(out))
     elif as_json:
         facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
-        print_json({"directory": str(directory), **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
+        where = {"directory": str(directory)} if analysis.takes == RUN_ONLY else {}
+        print_json({**where, **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
     else:
         print_result(found)
     for hint in found.hints(drawn) if drawn or not (as_json or alone) else ():

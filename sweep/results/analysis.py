@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
+RUN_ONLY, STUDY, RECORDS = "run", "study", "records"  # what is asked
 RESERVED = ("directory", "settings", "out", "as_json", "name", "self")  # arguments of every command and method
 Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
 
@@ -52,7 +53,11 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Held = Annotated[tuple[str, ...], BeforeValidator(_texts)]  # from Python a mapping, parameter -> value
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Shares = Annotated[tuple[Share, ...], BeforeValidator(_several)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Positives = Annotated[tuple[Positive, ...], BeforeValidator(_several)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_several)]
+NAMED = "Names, Numbers, Positives, Shares"
+KINDS = (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Positive, ...], tuple[Share, ...])  # of fields, besides words
 R = TypeVar("R", bound=Request)
 
 
@@ -65,10 +70,11 @@ class Analysis(Generic[R]):
         task: heading under which `tribosweep --help` lists it: one of the words above.
         examples: words behind `tribosweep` that `--help` shows.
         request: what is asked; the first sentence of its docstring says what the command does.
-        compute: from the directory of a run, the request and what to tell of progress to the result, of a class that its module `result`
-            defines; ConfigError for what is wrong.
+        compute: from the directory of a run (or what else it takes), the request and what to tell of progress to the result, of a class
+            that its module `result` defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
+        takes: RUN_ONLY, the directory of a run; STUDY, a study, or the run of one; RECORDS, one of these or several files with records.
         check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
             the request alone, before anything is computed.
         file: picture in the directory of the run, by default of `--out`.
@@ -86,6 +92,7 @@ class Analysis(Generic[R]):
     python: Sequence[str] = ()
     things: str = ""
     method: str = ""
+    takes: str = RUN_ONLY
     check: Callable[[Config, R], None] | None = None
     file: str = ""
     section: bool = False
@@ -203,8 +210,8 @@ def fault_of(analysis: Analysis[Any]) -> str:
         kind = without_none(of.annotation)
         if name in RESERVED:
             return f"asks for {name}, which every command has"
-        if kind not in (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Share, ...]) and not words_of(kind):
-            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names, Numbers, Shares or Held"
+        if kind not in KINDS and not words_of(kind):
+            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, {NAMED} or Held"
         if not of.description:
             return f"asks for {name}, which has no description"
     return ""

@@ -17,7 +17,9 @@ import pytest
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels import time_history
 from tribosweep.sweep.analyses.signals import read, result
-from tribosweep.sweep.analysis import spectra, time_trace
+from tribosweep.sweep.analyses.spectra import read as read_records
+from tribosweep.sweep.analyses.spectra.result import Spectra
+from tribosweep.sweep.analysis import time_trace
 from tribosweep.sweep.cli import app, main
 from tribosweep.sweep.cli.terminal import print_json
 from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum
@@ -39,10 +41,10 @@ def some_signals(*_: Any) -> result.Signals:
     return result.Signals("study", (result.Signal("psd_x", "m^2/Hz", "", "frequency", "Hz", SIZES / 11.0, (curve,)),), (), {})
 
 
-def some_spectra(*_: Any) -> spectra.Spectra:
+def some_spectra(*_: Any) -> Spectra:
     """Spectra of every size."""
     of = ResponseSpectrum(np.linspace(0.3, 9.0, len(SIZES)), 0.05, *(SIZES[np.newaxis] / part for part in (3.0, 7.0, 11.0)))
-    return spectra.Spectra("study", ("record",), of, {"pga": SIZES[:1]}, random=False)
+    return Spectra("study", ("record",), of, {"pga": SIZES[:1]}, random=False)
 
 
 def some_trace(*_: Any) -> time_trace.TimeTrace:
@@ -70,7 +72,7 @@ def test_json_has_every_digit_of_the_table(command: str, fake: FakeKernels, monk
     for module, name, stand_in in (
         (time_trace, "trace_of", some_trace),
         (read, "read_signals", some_signals),
-        (spectra, "read_spectra", some_spectra),
+        (read_records, "read_spectra", some_spectra),
     ):
         monkeypatch.setattr(module, name, stand_in)
     Path("study.toml").write_text("[sweep.axes]\na0 = [1.0]\n")

@@ -30,7 +30,7 @@ class OddRequest(Request):
 class ListsRequest(Request):
     """Ask for numbers."""
 
-    sizes: tuple[float, ...] = Field(default=(), description="Numbers.")
+    sizes: tuple[bool, ...] = Field(default=(), description="Numbers.")
 
 
 def _compute(directory: Path, request: OtherRequest, _tell: Tell | None) -> Other:
