@@ -18,13 +18,14 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.events",
     "tribosweep.sweep.analyses.spectra",
     "tribosweep.sweep.analyses.signals",
     "tribosweep.sweep.analyses.bifurcation",
     "tribosweep.sweep.analyses.convergence",
 )
 COMMANDS = (  # names of commands that are no analyses
-    "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export", "events", "trace",
+    "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export", "trace",
     "calibrate", "branches", "optimise", "modes", "doctor",
 )  # fmt: skip
 
@@ -67,5 +68,5 @@ def fault_in(point: EntryPoint, other: Any, known: dict[str, Analysis[Any]]) -> 
         return f"is called {other.name}, as a command is"
     spec = find_spec(other.package)
     if spec is None or spec.submodule_search_locations is None:
-        return f"is in the module {point.module}: it must be a package, whose modules `result` and `figure` are beside its ANALYSIS"
+        return f"is in the module {point.module}: it must be a package, whose module `result` is beside its ANALYSIS"
     return fault_of(other)

@@ -13,7 +13,7 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT, STEADY
 from tribosweep.kernels.models.supports import named
-from tribosweep.sweep.analysis.event_log import POINT, given_of, scheme_of
+from tribosweep.sweep.analysis.study_rows import POINT, given_of, scheme_of
 from tribosweep.sweep.analysis.supports import require_support
 from tribosweep.sweep.execution.record_bank import record_of_row
 from tribosweep.sweep.execution.shard import solve_points

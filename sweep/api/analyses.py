@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.bifurcation.result import Bifurcation
     from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
     from tribosweep.sweep.analyses.correlation.result import Correlation
+    from tribosweep.sweep.analyses.events.result import Events
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
@@ -207,6 +208,28 @@ class Analyses:
             >>> found.plot("bars.png")
         """
         return cast("Sensitivity", self._analyse("sensitivity", locals()))
+
+    def events(self, *, points: int | Sequence[int] = (0,), impacts: bool = False, most: int = 100000) -> Events:
+        """Show the events or impacts of points of a study: by the exact engine for any scheme, impacts of structures by their scheme.
+
+        As `tribosweep events` does.
+
+        Args:
+            points: number of a point, from 0 on; default the first.
+            impacts: impacts on the wall, or at the supports of a structure, instead of all events.
+            most: events of a point after which its log may end; >= 1.
+
+        Returns:
+            A row for each event or impact, with units; `notes` name the points whose events end before their run.
+
+        Raises:
+            ConfigError: a name or number is wrong, or there is no such point, or no events of its model.
+
+        Examples:
+            >>> found = run.events([0, 3])
+            >>> found.to_pandas().groupby("point").event.value_counts()
+        """
+        return cast("Events", self._analyse("events", locals()))
 
     def spectra(
         self,

@@ -18,7 +18,7 @@ from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.io.table_files import FORMATS
+from tribosweep.sweep.io.table_files import FORMATS, require_table
 from tribosweep.sweep.results.analysis import RECORDS, RUN_ONLY, STUDY, Analysis, Request, option, without_none, words_of
 from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
@@ -26,7 +26,8 @@ from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
 TAKEN = {RUN_ONLY: RunFolder, STUDY: StudyOrRun, RECORDS: Records}
-OUT = "File to write: the main table, .csv or .parquet, or a picture, .png, .svg or .pdf"
+TABLE = "File to write: the main table, .csv or .parquet"
+OUT = f"{TABLE}, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
@@ -40,7 +41,8 @@ def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
     for name, of in analysis.request.model_fields.items():
         default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
-    where = f"{OUT}; default DIRECTORY/{analysis.file}." if analysis.file else f"{OUT}."
+    what = OUT if analysis.has_picture else TABLE
+    where = f"{what}; default DIRECTORY/{analysis.file}." if analysis.file else f"{what}."
     parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Annotated[Path | None, typer.Option(help=where)]))
     if analysis.check:
         parameters.append(inspect.Parameter("settings", keyword, default=None, annotation=Settings))
@@ -73,6 +75,8 @@ def answer(
     given = out is not None
     if analysis.file and not (given or as_json):
         out = directory / analysis.file
+    if out is not None and not analysis.has_picture:
+        require_table(out)
     drawn = is_picture(out, FORMATS, "--out" if given else "")
     if values.get("picture") is not None and not drawn:
         raise ConfigError("--picture", [Problem("", "needs --out, the picture to write: .png, .svg or .pdf")])
@@ -119,9 +123,11 @@ def print_result(found: Result) -> None:
     """Print what a result has for the terminal."""
     for part in found.printed():
         if isinstance(part, PrintedTable):
-            print_table(part.title, part.header, part.rows[: part.most], right=part.right)
+            left_out = print_table(part.title, part.header, part.rows[: part.most], right=part.right, spare=part.spare)
+            whole = f"--json and {'the files have' if found.folder else '--out give'} all"
             if len(part.rows) > part.most:
-                others = "the files have" if found.folder else "--out give"
-                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and {others} all.")
+                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; {whole}.")
+            if left_out:
+                say(f"Too wide for this table: {', '.join(left_out)}; {whole}.")
         else:
             emit(part)

@@ -65,7 +65,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": pictures.write_report,
     "explore": explore.explore,
     "export": export.export,
-    "events": show.show_events,
     "trace": trace.trace,
     "calibrate": calibration.calibrate,
     "branches": branches.branches,

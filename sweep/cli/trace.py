@@ -9,7 +9,7 @@ import typer
 
 from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, SupportName
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
-from tribosweep.sweep.io.table_files import FORMATS
+from tribosweep.sweep.io.table_files import FORMATS, write_table
 from tribosweep.sweep.results.picture import is_picture
 
 ROWS, ROWS_OF_A_PICTURE = 2000, 20_000
@@ -32,13 +32,15 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Show motion and forces of one point of a study in time: a structure by its scheme, any other oscillator by the exact engine."""
-    from tribosweep.sweep.analysis import event_log
+    import pyarrow as pa
+
+    from tribosweep.sweep.analysis.study_rows import read_study
     from tribosweep.sweep.analysis.time_trace import extremes, trace_of
     from tribosweep.sweep.plots import time_trace as picture
 
     drawn = is_picture(out, FORMATS)
     wanted = (ROWS_OF_A_PICTURE if drawn else ROWS) if rows is None else rows
-    found = trace_of(event_log.read_study(study), point, wanted, start, stop, support)
+    found = trace_of(read_study(study), point, wanted, start, stop, support)
     if out is not None and drawn:
         picture.draw(found, out)
         shown = [each.name for each in picture.drawn_of(found)]
@@ -46,7 +48,7 @@ def trace(
             say(f"Drawn are the {len(shown)} of {len(found.clearances)} supports that push most, {', '.join(shown)}; --support picks one.")
         emit(str(out))
     elif out is not None:
-        event_log.write(found.table(), out)
+        write_table(pa.Table.from_pandas(found.table(), preserve_index=False), out)
         emit(str(out))
     elif as_json:
         print_json({"point": found.point, "scheme": found.scheme, **{name: values.tolist() for name, values in found.columns.items()}})

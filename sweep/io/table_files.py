@@ -19,6 +19,12 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in FORMATS
 
 
+def require_table(path: Path) -> None:
+    """Raise ConfigError if a file that was asked for is no table."""
+    if not is_table(path):
+        raise ConfigError("--out", [Problem("", f"{path}: must end in {' or '.join(FORMATS)}")])
+
+
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table as CSV or Parquet, according to the ending of `path`; its folder is made where it is missing.
 
@@ -27,8 +33,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     """
     from tribosweep.sweep.io import sealed_parquet
 
-    if not is_table(path):
-        raise ConfigError("--out", [Problem("", f"{path}: must end in {' or '.join(FORMATS)}")])
+    require_table(path)
     make_folders(path.parent)
     csv = path.suffix.lower() == ".csv"
     write_whole(path, table.to_pandas().to_csv(index=False).encode() if csv else sealed_parquet.to_bytes(table))

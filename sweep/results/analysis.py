@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
@@ -116,6 +117,11 @@ class Analysis(Generic[R]):
     def package(self) -> str:
         """The package that has its modules."""
         return self.compute.__module__
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether it has a module `figure`."""
+        return find_spec(f"{self.package}.figure") is not None
 
     @property
     def about(self) -> str:

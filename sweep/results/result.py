@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -88,7 +89,10 @@ class Result:
 
     def _draw(self, out: str | os.PathLike[str] | None, picture: str | None = None) -> Picture:
         """Draw it; messages name options of the command."""
-        figure = import_module(f"{type(self).__module__.rpartition('.')[0]}.figure")
+        module = f"{type(self).__module__.rpartition('.')[0]}.figure"
+        if find_spec(module) is None:
+            raise ConfigError("plot", [Problem("", f"{type(self).__name__} has no picture")])
+        figure = import_module(module)
         drawn: Picture = figure.draw(self, None if out is None else Path(out), *([picture] if self.pictures else []))
         return drawn
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _compute(directory: Path, request: SensitivityRequest, _tell: Tell | None) -> Sensitivity:
     from tribosweep.sweep.analyses.sensitivity.analysis import analyse
-    from tribosweep.sweep.analysis.event_log import read_study
+    from tribosweep.sweep.analysis.study_rows import read_study
 
     return analyse(directory, read_study(directory), request)
 

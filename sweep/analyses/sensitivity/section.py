@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tribosweep.sweep.analyses.sensitivity.analysis import analyse
 from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, group_noun
-from tribosweep.sweep.analysis.event_log import read_study
+from tribosweep.sweep.analysis.study_rows import read_study
 from tribosweep.sweep.design.sensitivity import SAMPLERS
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.results.section import Section, Shown

@@ -10,7 +10,7 @@ import numpy as np
 from tribosweep.kernels.models.schemes import EXACT
 from tribosweep.sweep.analyses.spectra.request import SpectraRequest
 from tribosweep.sweep.analyses.spectra.result import Spectra
-from tribosweep.sweep.analysis.event_log import parameters_of, read_study
+from tribosweep.sweep.analysis.study_rows import parameters_of, read_study
 from tribosweep.sweep.excitation.compatible import Compatible
 from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
 from tribosweep.sweep.excitation.intensity import intensities

@@ -15,7 +15,8 @@ from tribosweep import kernels
 from tribosweep.kernels import structure_history
 from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.structure_history import IMPACT_COLUMNS
-from tribosweep.sweep.analysis.event_log import events_of
+from tribosweep.sweep.analyses.events.log import events_of
+from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.io.errors import ConfigError
@@ -72,7 +73,7 @@ def test_a_trace_of_a_structure_is_that_of_its_row() -> None:
 @pytest.mark.slow
 def test_impacts_of_structures_are_those_of_the_rows() -> None:
     config = load(ROD)
-    table = events_of(config, [3, 2], impacts=True, most=10)
+    table = events_of(config, EventsRequest(points=[3, 2], impacts=True)).to_pandas()
     assert [*table.columns] == ["point", *(quantity.name for quantity in IMPACT_COLUMNS)]
     for point, mu in ((3, 0.3), (2, 0.1)):
         row = GIVEN | {"amplitude[north]": 350.0, "mu": mu}
@@ -147,7 +148,7 @@ def test_events_of_a_structure_say_what_to_ask_for(tmp_path: Path, capsys: Captu
     assert "tribosweep trace" in said
     free = {key: value for key, value in ROD.items() if key != "supports"}
     with pytest.raises(ConfigError, match="has none, hence no impacts"):
-        events_of(load({**free, "parameters": {"k": 1.0}, "sweep": {"axes": {"c": [1.0]}}}), [0], impacts=True, most=1)
+        events_of(load({**free, "parameters": {"k": 1.0}, "sweep": {"axes": {"c": [1.0]}}}), EventsRequest(impacts=True))
 
 
 @pytest.mark.slow
