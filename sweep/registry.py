@@ -18,6 +18,7 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.trace",
     "tribosweep.sweep.analyses.events",
     "tribosweep.sweep.analyses.spectra",
     "tribosweep.sweep.analyses.signals",
@@ -25,7 +26,7 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.convergence",
 )
 COMMANDS = (  # names of commands that are no analyses
-    "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export", "trace",
+    "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export",
     "calibrate", "branches", "optimise", "modes", "doctor",
 )  # fmt: skip
 

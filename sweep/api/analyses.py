@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
     from tribosweep.sweep.analyses.signals.result import Signals
     from tribosweep.sweep.analyses.spectra.result import Spectra
+    from tribosweep.sweep.analyses.trace.result import TimeTrace
     from tribosweep.sweep.results.result import Result
 
 
@@ -208,6 +209,33 @@ class Analyses:
             >>> found.plot("bars.png")
         """
         return cast("Sensitivity", self._analyse("sensitivity", locals()))
+
+    def trace(
+        self, point: int = 0, *, support: str | None = None, rows: int | None = None, start: float | None = None, stop: float | None = None
+    ) -> TimeTrace:
+        """Show motion and forces of one point of a study in time: a structure by its scheme, any other oscillator by the exact engine.
+
+        As `tribosweep trace` does.
+
+        Args:
+            point: number of the point, from 0 on.
+            support: of a structure: the support that is shown.
+            rows: about how many instants; of a structure 0 for every step. Default 2,000, of the command's picture 20,000.
+            start: time of the first instant [s].
+            stop: time of the last instant [s].
+
+        Returns:
+            A row for each instant with time, motion and forces, in SI units, and a picture.
+
+        Raises:
+            ConfigError: a name or number is wrong, or there is no such point or support, times are outside the run, or its run fails.
+
+        Examples:
+            >>> found = run.trace(100, stop=4.0, rows=20_000)
+            >>> found.to_pandas().attrs["units"]["x"]
+            >>> found.plot("trace.png")
+        """
+        return cast("TimeTrace", self._analyse("trace", locals()))
 
     def events(self, *, points: int | Sequence[int] = (0,), impacts: bool = False, most: int = 100000) -> Events:
         """Show the events or impacts of points of a study: by the exact engine for any scheme, impacts of structures by their scheme.

@@ -67,5 +67,5 @@ def spectra(
 
     asked = {name: value for name, value in locals().items() if name in SpectraRequest.model_fields}
     paths = [source] if isinstance(source, str | os.PathLike) else source
-    with in_python():
+    with in_python(ANALYSIS.arguments):
         return read_spectra([Path(each) for each in paths], ANALYSIS.read(asked, python=True))

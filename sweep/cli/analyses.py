@@ -81,6 +81,7 @@ def answer(
     if values.get("picture") is not None and not drawn:
         raise ConfigError("--picture", [Problem("", "needs --out, the picture to write: .png, .svg or .pdf")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
+    request = request.for_picture() if drawn else request
     if analysis.takes == RECORDS:
         directory = [study_or_run(path) for path in directory]
     if analysis.check:

@@ -21,7 +21,6 @@ from tribosweep.sweep.cli import (
     show,
     starting,
     structures,
-    trace,
 )
 from tribosweep.sweep.cli.groups import Commands, help_of
 from tribosweep.sweep.cli.terminal import emit
@@ -65,7 +64,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": pictures.write_report,
     "explore": explore.explore,
     "export": export.export,
-    "trace": trace.trace,
     "calibrate": calibration.calibrate,
     "branches": branches.branches,
     "optimise": optimisation.optimise,

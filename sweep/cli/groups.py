@@ -40,7 +40,6 @@ OWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "export": (LOOK, (
         "export runs/regime_map --out regime_map.csv", "export runs/my_study --out my_study.nc --column wear_power --column regime",
     )),
-    "trace": (LOOK, ("trace sdnd104 --point 1 --out trace.png", "trace runs/my_study --point 7 --from 10 --to 12 --out trace.csv")),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),

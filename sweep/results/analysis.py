@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -37,6 +37,10 @@ class Request(BaseModel):
     def problems(self) -> list[Problem]:
         """What does not go together, by the options of the command."""
         return []
+
+    def for_picture(self) -> Self:
+        """What is asked instead where the command draws a picture."""
+        return self
 
 
 def _texts(value: Any) -> Any:
@@ -117,6 +121,11 @@ class Analysis(Generic[R]):
     def package(self) -> str:
         """The package that has its modules."""
         return self.compute.__module__
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Option -> argument in Python."""
+        return {option(name, of).removeprefix("--"): name for name, of in self.request.model_fields.items()}
 
     @property
     def has_picture(self) -> bool:

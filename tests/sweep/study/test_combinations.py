@@ -25,10 +25,10 @@ from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analyses.sensitivity.analysis import check
 from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 from tribosweep.sweep.analyses.spectra.read import of_responses
+from tribosweep.sweep.analyses.trace.motion import trace_of
 from tribosweep.sweep.analysis.branching.load import load as load_branches
 from tribosweep.sweep.analysis.calibration.load import load as load_calibration
 from tribosweep.sweep.analysis.optimisation.load import load as load_optimisation
-from tribosweep.sweep.analysis.time_trace import trace_of
 from tribosweep.sweep.cli.topics import listed_models
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.structure.basis_files import write_basis

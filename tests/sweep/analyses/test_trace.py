@@ -17,11 +17,12 @@ from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.structure_history import IMPACT_COLUMNS
 from tribosweep.sweep.analyses.events.log import events_of
 from tribosweep.sweep.analyses.events.request import EventsRequest
-from tribosweep.sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
+from tribosweep.sweep.analyses.trace.figure import draw, of_structure
+from tribosweep.sweep.analyses.trace.motion import steady_trace, trace_of
+from tribosweep.sweep.analyses.trace.result import Clearance, TimeTrace
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.toml import to_toml
-from tribosweep.sweep.plots import time_trace as picture
 from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
@@ -177,15 +178,15 @@ def test_the_command_shows_extremes_and_writes_tables(tmp_path: Path, capsys: Ca
 def test_pictures_show_orbits_with_their_clearance(tmp_path: Path) -> None:
     found = trace_of(load(ROD), 3, 2000)
     out = tmp_path / "trace.png"
-    picture.draw(found, out)
+    draw(found, out)
     assert imread(out).std() > 0.05
     first = out.read_bytes()
-    picture.draw(found, out)
+    draw(found, out)
     assert out.read_bytes() == first  # equal input gives equal bytes
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
-    picture.of_structure(figure, found)
+    of_structure(figure, found)
     orbit = figure.axes[0]
     assert (orbit.get_xlabel(), orbit.get_ylabel(), orbit.get_title(loc="left")) == ("along axis 1 [mm]", "along axis 2 [mm]", "ring")
     circle = orbit.lines[-1].get_xydata()
@@ -208,9 +209,7 @@ def test_pictures_of_one_coordinate_show_its_loop(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("peaks", "names"), [([5.0, 1.0, 4.0, 3.0, 2.0], ["s0", "s2", "s3", "s4"]), ([1.0, 1.0], ["s0", "s1"])])
 def test_of_many_supports_those_that_push_most_are_drawn(peaks: list[float], names: list[str]) -> None:
-    from tribosweep.sweep.analysis.time_trace import Clearance
-
     columns = {"time": np.zeros(1)} | {f"normal_force[s{number}]": np.array([peak]) for number, peak in enumerate(peaks)}
     clearances = tuple(Clearance(f"s{number}", "ring", 0.0, flat=False) for number in range(len(peaks)))
-    found = picture.drawn_of(TimeTrace("", 0, "euler", columns, (), clearances, np.nan))
+    found = TimeTrace("", 0, "euler", columns, (), clearances, np.nan).drawn
     assert [each.name for each in found] == names
