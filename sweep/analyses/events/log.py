@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT
 from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analyses.events.result import POINT, Events
@@ -39,8 +40,8 @@ def events_of(config: Config, request: EventsRequest) -> Events:
         if problems := check_fixed(config.model, scheme, row, config.paths, set()):
             raise ConfigError(config.source, problems)
     logs = [log_of(config, request, *each) for each in zip(request.points, schemes, rows, strict=True)]
-    quantities = time_history.IMPACT_COLUMNS if request.impacts else time_history.EVENT_COLUMNS
-    quantities = quantities if structure is None else structure_history.IMPACT_COLUMNS
+    impacts = time_history.IMPACT_COLUMNS if structure is None else structure_history.IMPACT_COLUMNS
+    quantities: tuple[Quantity, ...] = impacts if request.impacts else time_history.EVENT_COLUMNS
     columns = {quantity.name: np.concatenate([log[quantity.name] for log in logs]) for quantity in quantities}
     points = np.concatenate([np.full(len(log["time"]), point) for point, log in zip(request.points, logs, strict=True)])
     return Events(config.name, "impacts" if request.impacts else "events", quantities, {POINT: points, **columns})

@@ -46,7 +46,7 @@ class Events(Result):
         if EVENT not in self.columns:
             return []
         numbers = self.columns[POINT]
-        last = np.flatnonzero(np.append(numbers[1:] != numbers[:-1], True)) if len(numbers) else []
+        last = np.flatnonzero(np.append(numbers[1:] != numbers[:-1], np.ones(min(len(numbers), 1), bool)))
         return [
             f"Point {numbers[row]} has no end: its events stop at t = {self.columns['time'][row]:g} s, because it has more of them "
             "than `most`, no longer advances, or is not finite: see the column `status` of its row."
