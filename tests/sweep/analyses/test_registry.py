@@ -92,6 +92,15 @@ def test_command_method_and_request_have_the_same_words(name: str) -> None:
     assert all(words.split()[0] == name for words in analysis.examples)
 
 
+@pytest.mark.parametrize("name", sorted(registry.analyses()))
+def test_a_damaged_manifest_is_named_whatever_is_asked(name: str, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points").mkdir()
+    (tmp_path / "manifest.json").write_text("{")
+    needed = [f"--{field}=buckled" for field, of in registry.analyses()[name].request.model_fields.items() if of.is_required()]
+    assert main([name, str(tmp_path), *needed]) == 2
+    assert "manifest.json: 1 problem\n  holds no run of tribosweep, or is damaged" in capsys.readouterr().err
+
+
 def test_analyses_of_other_packages_are_found_and_faulty_ones_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
         "tests.sweep.analyses.other_package:ANALYSIS": "",

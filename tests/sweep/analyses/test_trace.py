@@ -19,6 +19,7 @@ from tribosweep.sweep.analyses.events.log import events_of
 from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analyses.trace.figure import draw, of_structure
 from tribosweep.sweep.analyses.trace.motion import steady_trace, trace_of
+from tribosweep.sweep.analyses.trace.request import TraceRequest
 from tribosweep.sweep.analyses.trace.result import Clearance, TimeTrace
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.io.errors import ConfigError
@@ -205,6 +206,10 @@ def test_pictures_of_one_coordinate_show_its_loop(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     assert "friction on the mass, last period" in text
     assert "slides, point 1, by exact: 0 to 4 s" in text
+
+
+def test_a_picture_has_more_instants_unless_their_number_is_given() -> None:
+    assert (TraceRequest().for_picture().rows, TraceRequest(rows=5).for_picture().rows) == (20_000, 5)
 
 
 @pytest.mark.parametrize(("peaks", "names"), [([5.0, 1.0, 4.0, 3.0, 2.0], ["s0", "s2", "s3", "s4"]), ([1.0, 1.0], ["s0", "s1"])])
