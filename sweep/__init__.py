@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
+    from tribosweep.sweep.analyses.spectra.result import Spectra
     from tribosweep.sweep.api import Run, resume, run
     from tribosweep.sweep.api.branching import Branched, branches
     from tribosweep.sweep.api.calibrating import Calibrated, calibrate
     from tribosweep.sweep.api.comparing import Comparison, compare
     from tribosweep.sweep.api.opened import open_run, runs
     from tribosweep.sweep.api.optimising import Optimised, optimise
-    from tribosweep.sweep.api.spectra import RecordSpectra, spectra
+    from tribosweep.sweep.api.spectra import spectra
     from tribosweep.sweep.excitation.intensity import intensities
     from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum, response_spectrum
     from tribosweep.sweep.execution.job_share import Share
@@ -53,7 +54,8 @@ HOMES = {
     **dict.fromkeys(("Optimised", "optimise"), "tribosweep.sweep.api.optimising"),
     **dict.fromkeys(("resume", "run"), "tribosweep.sweep.api"),
     "Sensitivity": "tribosweep.sweep.analyses.sensitivity.result",
-    **dict.fromkeys(("RecordSpectra", "spectra"), "tribosweep.sweep.api.spectra"),
+    "Spectra": "tribosweep.sweep.analyses.spectra.result",
+    "spectra": "tribosweep.sweep.api.spectra",
     **dict.fromkeys(("ResponseSpectrum", "response_spectrum"), "tribosweep.sweep.excitation.response_spectrum"),
     "intensities": "tribosweep.sweep.excitation.intensity",
 }  # public name -> the module that defines it; it is imported at first use
@@ -69,13 +71,13 @@ __all__ = [
     "Picture",
     "Problem",
     "RareEvent",
-    "RecordSpectra",
     "ResponseSpectrum",
     "RowError",
     "Run",
     "RunError",
     "Sensitivity",
     "Share",
+    "Spectra",
     "Study",
     "__version__",
     "between",

@@ -18,10 +18,17 @@ OWN = (  # packages with an ANALYSIS, in the order in which `tribosweep --help` 
     "tribosweep.sweep.analyses.rare_event",
     "tribosweep.sweep.analyses.basins",
     "tribosweep.sweep.analyses.sensitivity",
+    "tribosweep.sweep.analyses.trace",
+    "tribosweep.sweep.analyses.events",
+    "tribosweep.sweep.analyses.spectra",
     "tribosweep.sweep.analyses.signals",
     "tribosweep.sweep.analyses.bifurcation",
     "tribosweep.sweep.analyses.convergence",
 )
+COMMANDS = (  # names of commands that are no analyses
+    "init", "run", "resume", "check", "verify", "list", "schema", "show", "map", "report", "explore", "export",
+    "calibrate", "branches", "optimise", "modes", "doctor",
+)  # fmt: skip
 
 
 def analyses() -> dict[str, Analysis[Any]]:
@@ -58,7 +65,9 @@ def fault_in(point: EntryPoint, other: Any, known: dict[str, Analysis[Any]]) -> 
         return f"is {shorten(other)}, not an Analysis"
     if other.name in known:
         return f"is called {other.name}, as another one is"
+    if other.name in COMMANDS:
+        return f"is called {other.name}, as a command is"
     spec = find_spec(other.package)
     if spec is None or spec.submodule_search_locations is None:
-        return f"is in the module {point.module}: it must be a package, whose modules `result` and `figure` are beside its ANALYSIS"
+        return f"is in the module {point.module}: it must be a package, whose module `result` is beside its ANALYSIS"
     return fault_of(other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -41,7 +42,13 @@ class Analyses:
         """Carry out an analysis with the local variables of its method, which are its arguments."""
         return self.analyse(name, **{{argument: value for argument, value in given.items() if argument != "self"}})
 '''
-FIRST = ("observables", "columns")  # arguments that may be given without their name, besides those that must be given
+FIRST = (
+    "observables",
+    "columns",
+    "frequencies",
+    "point",
+)  # arguments that may be given without their name, besides those that must be given
+EXAMPLE = r": \w+=[\d.]+\b"  # as the command is given it
 HOLD, HELD = "Hold ", "parameter -> value of those that are held; the nearest one of the run counts."
 
 
@@ -108,8 +115,8 @@ def default_of(of: FieldInfo) -> str:
 def meaning(of: FieldInfo) -> str:
     """What an argument is."""
     told = (of.description or "").rstrip(".")
-    if is_held(of) and told.startswith(HOLD):
-        return HELD
+    if is_held(of):
+        return HELD if told.startswith(HOLD) else re.sub(EXAMPLE, "", f"parameter -> value: {told[:1].lower()}{told[1:]}.")
     words = words_of(of.annotation)
     bounds = ", ".join(f'"{word}"' for word in words) if words and not all(word in told for word in words) else bounds_of(of)
     return f"{told[:1].lower() if told[1:2].islower() or told[1:2] == ' ' else told[:1]}{told[1:]}{f'; {bounds}' if bounds else ''}."

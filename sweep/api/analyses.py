@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from tribosweep.sweep.analyses.bifurcation.result import Bifurcation
     from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
     from tribosweep.sweep.analyses.correlation.result import Correlation
+    from tribosweep.sweep.analyses.events.result import Events
     from tribosweep.sweep.analyses.fragility.result import Fragility
     from tribosweep.sweep.analyses.rare_event.result import RareEvent
     from tribosweep.sweep.analyses.sensitivity.result import Sensitivity
     from tribosweep.sweep.analyses.signals.result import Signals
+    from tribosweep.sweep.analyses.spectra.result import Spectra
+    from tribosweep.sweep.analyses.trace.result import TimeTrace
     from tribosweep.sweep.results.result import Result
 
 
@@ -187,7 +190,7 @@ class Analyses:
             chances: report the probability of an event: buckled, 'impacts>=3', 'wall_regime=plateau and not buckled'.
             quantiles: quantile, such as 0.99; default 0.05, 0.5, 0.95; > 0 and < 1.
             derivatives: number of points of the sample for exact derivatives; >= 0.
-            at: point for elasticities: mu=0.2; default the median.
+            at: parameter -> value: point for elasticities; default the median.
             confidence: level of the intervals; > 0 and < 1.
             resamples: number of bootstrap samples; from 2 to 100000.
             seed: seed of the bootstrap samples; >= 1.
@@ -206,6 +209,95 @@ class Analyses:
             >>> found.plot("bars.png")
         """
         return cast("Sensitivity", self._analyse("sensitivity", locals()))
+
+    def trace(
+        self, point: int = 0, *, support: str | None = None, rows: int | None = None, start: float | None = None, stop: float | None = None
+    ) -> TimeTrace:
+        """Show motion and forces of one point of a study in time: a structure by its scheme, any other oscillator by the exact engine.
+
+        As `tribosweep trace` does.
+
+        Args:
+            point: number of the point, from 0 on.
+            support: of a structure: the support that is shown.
+            rows: about how many instants; of a structure 0 for every step. Default 2,000, of the command's picture 20,000.
+            start: time of the first instant [s].
+            stop: time of the last instant [s].
+
+        Returns:
+            A row for each instant with time, motion and forces, in SI units, and a picture.
+
+        Raises:
+            ConfigError: a name or number is wrong, or there is no such point or support, times are outside the run, or its run fails.
+
+        Examples:
+            >>> found = run.trace(100, stop=4.0, rows=20_000)
+            >>> found.to_pandas().attrs["units"]["x"]
+            >>> found.plot("trace.png")
+        """
+        return cast("TimeTrace", self._analyse("trace", locals()))
+
+    def events(self, *, points: int | Sequence[int] = (0,), impacts: bool = False, most: int = 100000) -> Events:
+        """Show the events or impacts of points of a study: by the exact engine for any scheme, impacts of structures by their scheme.
+
+        As `tribosweep events` does.
+
+        Args:
+            points: number of a point, from 0 on; default the first.
+            impacts: impacts on the wall, or at the supports of a structure, instead of all events.
+            most: events of a point after which its log may end; >= 1.
+
+        Returns:
+            A row for each event or impact, with units; `notes` name the points whose events end before their run.
+
+        Raises:
+            ConfigError: a name or number is wrong, or there is no such point, or no events of its model.
+
+        Examples:
+            >>> found = run.events([0, 3])
+            >>> found.to_pandas().groupby("point").event.value_counts()
+        """
+        return cast("Events", self._analyse("events", locals()))
+
+    def spectra(
+        self,
+        frequencies: float | Sequence[float] = (),
+        *,
+        lowest: float = 0.2,
+        highest: float = 33.0,
+        count: int = 100,
+        damping: float = 0.05,
+        periods: float | Sequence[float] = (),
+        points: int | Sequence[int] = (),
+        draws: int = 20,
+        time: str = "time",
+        acceleration: str = "acceleration",
+        unit: str | None = None,
+    ) -> Spectra:
+        """Show response spectra and intensities of records of base acceleration, of the records or draws of a study, or of its responses.
+
+        As `tribosweep spectrum` does.
+
+        Args:
+            frequencies: natural frequency [Hz]; default those of the next three; > 0.
+            lowest: lowest frequency [Hz]; > 0.
+            highest: highest frequency [Hz]; > 0.
+            count: how many frequencies, at equal ratios; >= 1.
+            damping: part of critical damping; >= 0 and < 1.
+            periods: natural period [s] whose Sa is among the measures of a record; > 0.
+            points: of a study: number of a point whose total acceleration is the record.
+            draws: of random accelerations: how many draws, from draw 0 on; >= 1.
+            time: of files: name of the column of times.
+            acceleration: of files: name of the column of accelerations.
+            unit: of files: unit of the accelerations, such as g; default what the header says, or m/s^2.
+
+        Returns:
+            The spectra and intensities of each record, as tables and a picture.
+
+        Raises:
+            ConfigError: a name or number is wrong, or the study has no accelerations.
+        """
+        return cast("Spectra", self._analyse("spectrum", locals()))
 
     def signals(
         self,

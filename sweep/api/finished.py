@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from tribosweep.kernels.models.status import RESULTS
 from tribosweep.sweep.api import datasets
 from tribosweep.sweep.api.analyses import Analyses
-from tribosweep.sweep.api.wording import in_python, texts_of
 from tribosweep.sweep.design.axis import Counted
 from tribosweep.sweep.design.refinement import Convergence
 from tribosweep.sweep.execution.dataset import Dataset, rows_of
 from tribosweep.sweep.execution.directory import RunDirectory, count_failed
 from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, advise
+from tribosweep.sweep.io.wording import in_python, texts_of
 from tribosweep.sweep.results import frames
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.config import Config
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
-    from tribosweep.sweep.analysis.time_trace import TimeTrace
     from tribosweep.sweep.api.openturns import OpenTurnsSamples
     from tribosweep.sweep.results.picture import Picture
 
@@ -338,66 +337,6 @@ class Run(Analyses):
         with in_python():
             return draw(read_curves(self.directory, observable, x, by, texts_of(at)), path_of(out), log)
 
-    def trace(
-        self, point: int = 0, *, start: float | None = None, stop: float | None = None, rows: int = 2000, support: str | None = None
-    ) -> pd.DataFrame:
-        """The motion and the forces of one point in time: of a structure by its scheme, of any other oscillator by the exact engine.
-
-        Args:
-            point: number of the point.
-            start: time of the first instant [s]; default the start of the run, or of one period of a steady motion.
-            stop: time of the last instant [s]; default the end.
-            rows: about how many instants there are.
-            support: of a structure, the only support whose columns there are.
-
-        Returns:
-            One row per instant, `time` among the columns, in SI units; `attrs` as in `to_pandas`.
-
-        Raises:
-            ConfigError: no such point or support, times outside the run, or a run that fails.
-        """
-        found = self._trace(point, rows, start, stop, support)
-        frame = found.table()
-        frame.attrs = {
-            "units": {each.name: each.unit for each in found.quantities if each.unit},
-            "descriptions": {each.name: each.description for each in found.quantities},
-        }
-        return frame
-
-    def plot_trace(
-        self,
-        point: int = 0,
-        *,
-        start: float | None = None,
-        stop: float | None = None,
-        rows: int = 20_000,
-        support: str | None = None,
-        out: str | os.PathLike[str] | None = None,
-    ) -> Picture:
-        """Draw the motion and the forces of one point in time; needs `tribosweep[plot]`.
-
-        Args:
-            point: see `trace`, also for the errors.
-            start: see `trace`.
-            stop: see `trace`.
-            rows: see `trace`.
-            support: see `trace`.
-            out: file to write too, .png, .svg or .pdf.
-
-        Returns:
-            The picture, which a notebook shows.
-        """
-        from tribosweep.sweep.plots.time_trace import draw
-
-        with in_python():
-            return draw(self._trace(point, rows, start, stop, support), path_of(out))
-
-    def _trace(self, point: int, rows: int, start: float | None, stop: float | None, support: str | None) -> TimeTrace:
-        from tribosweep.sweep.analysis.time_trace import trace_of
-
-        with in_python():
-            return trace_of(self.config, point, rows, start, stop, support)
-
     def report(
         self,
         out: str | os.PathLike[str] | None = None,
@@ -451,8 +390,9 @@ class Run(Analyses):
         known = {each.called: each for each in analyses().values()} | analyses()
         if name not in known:
             raise ConfigError("analyse", [Problem("name", f"{name!r} is no analysis; {advise(name, known)}")])
-        with in_python():
-            return known[name].compute(self.directory, known[name].read(asked, python=True), None)
+        found = known[name]
+        with in_python(found.arguments):
+            return found.compute(self.directory, found.read(asked, python=True), None)
 
     def over(
         self,

@@ -13,7 +13,6 @@ from typing import Any
 
 from tribosweep.sweep.api.finished import Run
 from tribosweep.sweep.api.progress import shown
-from tribosweep.sweep.api.wording import in_python
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.design.designs import Adaptive
 from tribosweep.sweep.design.refinement import Convergence
@@ -28,6 +27,7 @@ from tribosweep.sweep.execution.shard_check import describe_faults, inspect_run,
 from tribosweep.sweep.io.atomic import remove
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.toml import parse_toml
+from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load

@@ -12,34 +12,37 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from tribosweep.sweep.analysis.event_log import FORMATS
-from tribosweep.sweep.api import default_directory, load_run
-from tribosweep.sweep.cli.arguments import AsJson, RunFolder, Settings, StudyOrRun
+from tribosweep.sweep.api import default_directory
+from tribosweep.sweep.cli.arguments import AsJson, Records, RunFolder, Settings, StudyOrRun, study_or_run
 from tribosweep.sweep.cli.runs import ExecutorName, ExecutorOptions, compute
 from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.results.analysis import Analysis, Request, option, without_none, words_of
+from tribosweep.sweep.io.table_files import FORMATS, require_table
+from tribosweep.sweep.results.analysis import RECORDS, RUN_ONLY, STUDY, Analysis, Request, option, without_none, words_of
 from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.load import load
 
-OUT = "File to write: a table, .csv or .parquet, or a picture, .png, .svg or .pdf"
+TAKEN = {RUN_ONLY: RunFolder, STUDY: StudyOrRun, RECORDS: Records}
+TABLE = "File to write: the main table, .csv or .parquet"
+OUT = f"{TABLE}, or a picture, .png, .svg or .pdf"
 
 
 def command_of(analysis: Analysis[Any]) -> Callable[..., None]:
-    """The command of an analysis: the directory of a run, or a study; the fields of the request as options, `--out` and `--json`."""
+    """The command of an analysis: what it is asked of, the fields of its request as options, `--out` and `--json`."""
 
-    def command(directory: Path, out: Path | None, as_json: bool, settings: list[str] | None = None, **values: Any) -> None:
+    def command(directory: Any, out: Path | None, as_json: bool, settings: list[str] | None = None, **values: Any) -> None:
         answer(analysis, directory, values, out, as_json, settings or ())
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("directory", keyword, annotation=StudyOrRun if analysis.check else RunFolder)]
+    parameters = [inspect.Parameter("directory", keyword, annotation=StudyOrRun if analysis.check else TAKEN[analysis.takes])]
     for name, of in analysis.request.model_fields.items():
         default = inspect.Parameter.empty if of.is_required() else None if get_origin(without_none(of.annotation)) is tuple else of.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=option_of(name, of)))
-    where = f"{OUT}; default DIRECTORY/{analysis.file}." if analysis.file else f"{OUT}."
+    what = OUT if analysis.has_picture else TABLE
+    where = f"{what}; default DIRECTORY/{analysis.file}." if analysis.file else f"{what}."
     parameters.append(inspect.Parameter("out", keyword, default=None, annotation=Annotated[Path | None, typer.Option(help=where)]))
     if analysis.check:
         parameters.append(inspect.Parameter("settings", keyword, default=None, annotation=Settings))
@@ -66,27 +69,34 @@ def option_of(name: str, of: FieldInfo) -> Any:
 
 
 def answer(
-    analysis: Analysis[Any], directory: Path, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
+    analysis: Analysis[Any], directory: Any, values: dict[str, Any], out: Path | None, as_json: bool, settings: Sequence[str]
 ) -> None:
     """Carry out the command of an analysis."""
-    if out is None and analysis.file and not as_json:
+    given = out is not None
+    if analysis.file and not (given or as_json):
         out = directory / analysis.file
-    drawn = is_picture(out, FORMATS)
-    if out is None and values.get("picture") is not None:
-        raise ConfigError("--picture", [Problem("", "needs --out, the file to write")])
+    if out is not None and not analysis.has_picture:
+        require_table(out)
+    drawn = is_picture(out, FORMATS, "--out" if given else "")
+    if values.get("picture") is not None and not drawn:
+        raise ConfigError("--picture", [Problem("", "needs --out, the picture to write: .png, .svg or .pdf")])
     request = analysis.read({name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()})
+    request = request.for_picture() if drawn else request
+    if analysis.takes == RECORDS:
+        directory = [study_or_run(path) for path in directory]
     if analysis.check:
         directory = run_first(analysis, directory, request, settings)
     with progress(analysis.things) if analysis.things else nullcontext() as update:
         found = analysis.compute(directory, request, update)
-    files = found.write(directory)
     if out is not None:
         found.save(out)
-    if alone := analysis.out_alone and out is not None:
+    files = found.write(directory)
+    if alone := analysis.out_alone and out is not None and not as_json:
         emit(str(out))
     elif as_json:
         facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
-        print_json({"directory": str(directory), **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
+        where = {"directory": str(directory)} if analysis.takes == RUN_ONLY else {}
+        print_json({**where, **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
     else:
         print_result(found)
     for hint in found.hints(drawn) if drawn or not (as_json or alone) else ():
@@ -101,14 +111,12 @@ def run_first(analysis: Analysis[Any], target: Path, request: Request, settings:
     if target.is_dir():
         if settings:
             raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
-        study, directory = load_run(target, say), target
-    else:
-        study = load(target, settings)
-        directory = default_directory(study)
+        return target
+    study = load(target, settings)
     if analysis.check:
         analysis.check(study, request)
-    if not target.is_dir():
-        compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
+    directory = default_directory(study)
+    compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
     return directory
 
 
@@ -116,9 +124,11 @@ def print_result(found: Result) -> None:
     """Print what a result has for the terminal."""
     for part in found.printed():
         if isinstance(part, PrintedTable):
-            print_table(part.title, part.header, part.rows[: part.most], right=part.right)
+            left_out = print_table(part.title, part.header, part.rows[: part.most], right=part.right, spare=part.spare)
+            whole = f"--json and {'the files have' if found.folder else '--out give'} all"
             if len(part.rows) > part.most:
-                others = "the files have" if found.folder else "--out give"
-                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; --json and {others} all.")
+                say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; {whole}.")
+            if left_out:
+                say(f"Too wide for this table: {', '.join(left_out)}; {whole}.")
         else:
             emit(part)

@@ -19,10 +19,8 @@ from tribosweep.sweep.cli import (
     pictures,
     runs,
     show,
-    spectrum,
     starting,
     structures,
-    trace,
 )
 from tribosweep.sweep.cli.groups import Commands, help_of
 from tribosweep.sweep.cli.terminal import emit
@@ -66,15 +64,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": pictures.write_report,
     "explore": explore.explore,
     "export": export.export,
-    "events": show.show_events,
-    "trace": trace.trace,
-    "spectrum": spectrum.spectrum,
     "calibrate": calibration.calibrate,
     "branches": branches.branches,
     "optimise": optimisation.optimise,
     "modes": structures.modes,
     "doctor": checks.doctor,
 }
-COMMANDS |= {name: analyses.command_of(analysis) for name, analysis in registry.analyses().items() if name not in COMMANDS}
+COMMANDS |= {name: analyses.command_of(analysis) for name, analysis in registry.analyses().items()}
 for name, command in COMMANDS.items():
     app.command(name, help=help_of(name, command.__doc__ or ""))(command)

@@ -84,6 +84,14 @@ StudyOrRun = Annotated[
         help="A TOML file, the name of a shipped study, or the directory of a run.",
     ),
 ]
+Records = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RECORD ...|STUDY|RUN",
+        autocompletion=completion.studies_and_runs,
+        help="Files with a record each, .csv or .parquet; or a study, or the directory of a run.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", autocompletion=completion.settings, help="Replace a key of the study: parameters.mu=0.2. Can be repeated."),

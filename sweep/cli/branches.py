@@ -32,7 +32,7 @@ def branches(
     from tribosweep.sweep.plots.branches import draw
     from tribosweep.sweep.results.picture import is_picture
 
-    is_picture(picture)
+    is_picture(picture, option="--picture")
     study = load.load(config, settings or [])
     directory = out if out is not None else default_directory(study.config)
     going_on = f"What is written in {directory} is whole; the same command goes on."

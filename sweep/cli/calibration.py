@@ -33,6 +33,7 @@ class Method(StrEnum):
     smc = "smc"
 
 
+OF_DRAWS = ("--traces", "--pairs")  # pictures
 FEW = 10  # number of optima that are listed
 NOT_IDENTIFIABLE = "not identifiable"  # of a parameter that the data do not determine
 NO_INTERVAL = "no interval"  # of one that they determine, where nothing is left to estimate their scatter
@@ -109,14 +110,12 @@ def print_as_json(result: CalibrationResult, directory: Path, files: Sequence[Pa
 
 
 def check_pictures(posterior: Method | None, pictures: Mapping[str, Path | None]) -> None:
-    """Raise ConfigError if a picture of draws is wanted without draws, or has an unknown suffix."""
+    """Raise ConfigError if a picture has an unknown suffix, or one of draws is wanted without draws; `pictures` are by their options."""
     from tribosweep.sweep.results.picture import is_picture
 
     for option, path in pictures.items():
-        if path is not None:
-            is_picture(path)
-            if posterior is None:
-                raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
+        if is_picture(path, option=option) and posterior is None and option in OF_DRAWS:
+            raise ConfigError("tribosweep calibrate", [Problem(option, "shows draws of a posterior: add --posterior nuts")])
 
 
 def check_packages(method: Method) -> None:
@@ -229,7 +228,7 @@ def calibrate(
     from tribosweep.sweep.execution.directory import CALIBRATED, hold_apart
     from tribosweep.sweep.plots.calibration import draw_fit, draw_landscapes
 
-    check_pictures(posterior, {"--traces": traces, "--pairs": pairs})
+    check_pictures(posterior, {"--picture": picture, "--landscape": landscape, "--traces": traces, "--pairs": pairs})
     found = load.load(config, settings or [])
     names = found.space.names if profile == ["all"] else tuple(profile or ())
     request = results.CalibrationRequest(profiles=names, slice=tuple(over or ()), landscape=landscape is not None)

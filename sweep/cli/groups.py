@@ -13,8 +13,8 @@ from tribosweep.sweep.results.analysis import ASK, BEGIN, HERE, LOOK, PARTS, RUN
 
 LONGEST = 200  # characters of the sentence about a command
 
-# command -> the task that it belongs to, and examples; in the order in which they are shown
-TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
+# command -> the task that it belongs to, and examples
+OWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "init": (BEGIN, ("init", "init --like regime_map", "init my_tube.toml --like tube_in_supports")),
     "list": (BEGIN, ("list", "list studies", "list parameters --model stop", "list combinations --scheme exact", "list wear", "list time")),
     "schema": (BEGIN, ("schema --out study.schema.json",)),
@@ -40,12 +40,6 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "export": (LOOK, (
         "export runs/regime_map --out regime_map.csv", "export runs/my_study --out my_study.nc --column wear_power --column regime",
     )),
-    "trace": (LOOK, ("trace sdnd104 --point 1 --out trace.png", "trace runs/my_study --point 7 --from 10 --to 12 --out trace.csv")),
-    "events": (LOOK, ("events sdnd104 --point 1", "events runs/my_study --impacts --out impacts.parquet")),
-    "spectrum": (LOOK, (
-        "spectrum quake", "spectrum main_shock.csv --unit g --damping 0.02 --out spectra.png", "spectrum random_support --draws 100",
-        "spectrum runs/quake --point 0",
-    )),
     "calibrate": (ASK, ("calibrate calibrate_wall --picture wall.png", "calibrate my_tests.toml --profile all",
                         "calibrate calibrate_loop --posterior nuts --pairs pairs.png")),
     "branches": (ASK, ("branches branches_stop --picture branches.png", "branches my_stop.toml --set branches.places=9")),
@@ -54,8 +48,10 @@ TASKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verify": (HERE, ("verify",)),
     "doctor": (HERE, ("doctor",)),
 }  # fmt: skip
-ANALYSES = {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()}
-TASKS = {name: each for name, each in ANALYSES.items() if each[0] != LOOK} | TASKS | ANALYSES
+# the same of all commands, in the order in which they are shown: by task, then analyses in the order of their registry
+ORDER = (BEGIN, RUN, LOOK, ASK, PARTS, HERE)
+TASKS = OWN | {name: (analysis.task, tuple(analysis.examples)) for name, analysis in registry.analyses().items()}
+TASKS = dict(sorted(TASKS.items(), key=lambda each: (*ORDER, each[1][0]).index(each[1][0])))
 
 
 def help_of(name: str, documentation: str) -> str:

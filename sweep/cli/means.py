@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tribosweep.kernels.models import Model
-from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.analysis.group_map import others_than
 from tribosweep.sweep.analysis.group_statistics import WORD, drawn_together, group_statistics
 from tribosweep.sweep.analysis.run_rows import as_text, is_numeric
 from tribosweep.sweep.analysis.run_state import model_of, records, state_of
-from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
+from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say, say_notes
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.design.subset_simulation import SUBSET
 from tribosweep.sweep.execution.directory import RunDirectory
-from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.table_files import FORMATS, write_table
 from tribosweep.sweep.plots.group_statistics import draw
-from tribosweep.sweep.results.picture import SUFFIXES, is_picture
+from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.study.capabilities import CONVERGENCE
 
 if TYPE_CHECKING:
@@ -49,10 +47,15 @@ def show_means(
         observables = [model.main]
     table = group_statistics(directory, over or random_in(directory), observables, confidence, chances, quantiles)
     if out is not None:
-        write(table, model, state_of(directory)["study"], out)
-        emit(str(out))
-    elif as_json:
+        if picture:
+            draw(table, model, state_of(directory)["study"], out)
+        else:
+            write_table(table, out)
+    if as_json:
         print_json(records(table))
+        say_notes([], [out])
+    elif out is not None:
+        emit(str(out))
     else:
         print_means(table)
     say_how_many(table, state_of(directory))
@@ -87,19 +90,6 @@ def say_how_many(table: pa.Table, state: dict[str, Any]) -> None:
         say(f"The run is not complete: {state['points_done']:,} of {state['points']:,} points are there.")
     if not any(rows > 1 for rows in table.column("rows").to_pylist()):
         say(f"No point has two rows that differ in {table.schema.metadata[b'over'].decode()} alone: nothing is known of the spread.")
-
-
-def write(table: pa.Table, model: Model, study: str, out: Path) -> None:
-    """Write the table as CSV, Parquet or a picture, according to the ending of the file."""
-    from tribosweep.sweep.io import sealed_parquet
-
-    make_folders(out.parent)
-    if out.suffix.lower() in SUFFIXES:
-        draw(table, model, study, out)
-    elif out.suffix.lower() == ".parquet":
-        write_whole(out, sealed_parquet.to_bytes(table))
-    else:
-        write_text(out, table.to_pandas().to_csv(index=False))
 
 
 def print_means(table: pa.Table) -> None:

@@ -43,8 +43,8 @@ def optimise(
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
     from tribosweep.sweep.results.picture import is_picture
 
-    for file in (picture, landscape):
-        is_picture(file)
+    for option, file in {"--picture": picture, "--landscape": landscape}.items():
+        is_picture(file, option=option)
     found = load.load(config, settings or [])
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)

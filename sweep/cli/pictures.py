@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tribosweep.sweep.analysis.event_log import FORMATS
 from tribosweep.sweep.cli.arguments import AreasName, At, RunFolder, SupportName
 from tribosweep.sweep.cli.terminal import emit, say
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.table_files import FORMATS, is_table, write_table
 from tribosweep.sweep.io.text import counted
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def draw_map(
 ) -> None:
     """Draw the regimes of a run, or a statistic over draws (mean, quantile, probability, words), over two of its parameters."""
     from tribosweep.sweep.analysis.group_map import map_for, statistic_of
-    from tribosweep.sweep.analysis.isolines import with_lines
+    from tribosweep.sweep.analysis.isolines import line_table, with_lines
     from tribosweep.sweep.plots.regime_map import draw
     from tribosweep.sweep.results.picture import is_picture
 
     picture = out if out is not None else directory / "map.png"
-    is_picture(picture)
-    if table is not None and (not line or table.suffix.lower() not in FORMATS):
+    is_picture(picture, option="" if out is None else "--out")
+    if table is not None and (not line or not is_table(table)):
         why = f"must end in {' or '.join(FORMATS)}" if line else "needs --line, whose places it holds"
         raise ConfigError("--table", [Problem("", f"{table}: {why}" if line else why)])
     flags = {"mean": mean, "std": std, "share": share, "entropy": entropy, "rows": rows}
@@ -77,7 +77,7 @@ def draw_map(
     say_what_is_drawn(drawn)
     say_lines(drawn)
     if table is not None:
-        write_lines(drawn, table)
+        write_table(line_table(drawn), table)
         emit(str(table))
     emit(str(picture))
 
@@ -92,20 +92,6 @@ def say_lines(drawn: RegimeMap) -> None:
         elif drawn.ends is not None and len(there) < 3:
             open_at = " and ".join(end for end in ("lower", "upper") if end not in there)
             say(f"{name} = {level:g}: the {open_at} end of its interval does not pass it on this map, so that the band is open there.")
-
-
-def write_lines(drawn: RegimeMap, file: Path) -> None:
-    """Write the lines of a map as CSV or Parquet, according to the ending of the file."""
-    from tribosweep.sweep.analysis.isolines import line_table
-    from tribosweep.sweep.io import sealed_parquet
-    from tribosweep.sweep.io.atomic import make_folders, write_text, write_whole
-
-    make_folders(file.parent)
-    found = line_table(drawn)
-    if file.suffix.lower() == ".parquet":
-        write_whole(file, sealed_parquet.to_bytes(found))
-    else:
-        write_text(file, found.to_pandas().to_csv(index=False))
 
 
 def say_what_is_drawn(drawn: RegimeMap) -> None:

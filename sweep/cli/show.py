@@ -1,4 +1,4 @@
-"""`tribosweep show` and `events`."""
+"""`tribosweep show`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 
 from tribosweep.sweep.cli.arguments import AsJson, StudyOrRun, existing_run, is_study
 from tribosweep.sweep.cli.run_summary import study_results
-from tribosweep.sweep.cli.shared import FAILED_ROWS
 from tribosweep.sweep.cli.starting import command_of
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, say
 from tribosweep.sweep.execution.directory import count_failed
@@ -18,8 +17,6 @@ from tribosweep.sweep.io import shipped
 from tribosweep.sweep.io.files import read_text
 from tribosweep.sweep.io.toml import read_toml
 from tribosweep.sweep.study.capabilities import BOUNDARY, CONVERGENCE
-
-LONGEST_TABLE = 10_000  # rows of events that are printed
 
 
 def show(
@@ -118,40 +115,3 @@ def list_failed(directory: Path, state: dict[str, Any], as_json: bool) -> None:
         tables.print_failed(rows, run_state.model_of(directory))
     more = f"; the first {rows.num_rows:,} are listed, --json lists all" if total > rows.num_rows else ""
     say(f"{total:,} of {state['rows']:,} rows failed{more}.")
-
-
-def show_events(
-    study: StudyOrRun,
-    point: Annotated[list[int] | None, typer.Option(help="Number of a point, from 0 on. Can be repeated; default the first.")] = None,
-    impacts: Annotated[
-        bool, typer.Option("--impacts", help="Impacts on the wall, or at the supports of a structure, instead of all events.")
-    ] = False,
-    most: Annotated[int, typer.Option(min=1, help="Events of a point after which its log may end.")] = 100_000,  # some ten seconds
-    out: Annotated[Path | None, typer.Option(help="File to write instead of a table, .csv or .parquet.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the events or impacts of single points of a study: by the exact engine for any scheme, impacts of structures by their scheme."""
-    from tribosweep.sweep.analysis import event_log
-
-    table = event_log.events_of(event_log.read_study(study), point or [0], impacts, most)
-    if out is not None:
-        event_log.write(table, out)
-        emit(str(out))
-    elif as_json:
-        print_json(table)
-    else:
-        columns = list(table.columns)
-        forces = [name for name in ("a", "friction_force", "wall_force") if name in columns]  # go last
-        narrow = [*reversed(columns[columns.index("a") + len(forces) :]), *forces] if "a" in columns else []
-        rows = table.head(LONGEST_TABLE).itertuples(index=False, name=None)
-        right = [name for name in columns if name not in ("event", "support")]
-        left_out = print_table("", columns, rows, right=right, spare=narrow)
-        if len(table) > LONGEST_TABLE:
-            say(f"The first {LONGEST_TABLE:,} of {len(table):,} are listed; --json and --out give all.")
-        if left_out:
-            say(f"Too wide for this table: {', '.join(left_out)}; --json and --out give all.")
-    cut = event_log.unfinished(table)
-    for sentence in cut:
-        say(sentence)
-    if cut:
-        raise typer.Exit(FAILED_ROWS)

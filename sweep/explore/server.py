@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tribosweep.sweep.analysis.event_log import read_study
-from tribosweep.sweep.analysis.time_trace import trace_of
+from tribosweep.sweep.analyses.trace.motion import trace_of
+from tribosweep.sweep.analysis.study_rows import read_study
 from tribosweep.sweep.explore import cube
 from tribosweep.sweep.explore.page import STYLE, live_page, read, script
 from tribosweep.sweep.explore.questions import Kept, NumberOfPoint, NumberOfView, Question, Select, ViewQuestion, Waiting, parsed

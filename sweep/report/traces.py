@@ -13,8 +13,8 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import by_name
 from tribosweep.kernels.models.schemes import EXACT
 from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analyses.trace.motion import PERIODS, RESTARTED, clearances_of, excitation_period, steady_trace
 from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.analysis.time_trace import PERIODS, RESTARTED, clearances_of, excitation_period, steady_trace
 from tribosweep.sweep.design.axis import SCHEME
 from tribosweep.sweep.execution.record_bank import has_record, record_of_row
 from tribosweep.sweep.io.errors import ConfigError

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
+RUN_ONLY, STUDY, RECORDS = "run", "study", "records"  # what is asked
 RESERVED = ("directory", "settings", "out", "as_json", "name", "self")  # arguments of every command and method
 Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
 
@@ -35,6 +37,10 @@ class Request(BaseModel):
     def problems(self) -> list[Problem]:
         """What does not go together, by the options of the command."""
         return []
+
+    def for_picture(self) -> Self:
+        """What is asked instead where the command draws a picture."""
+        return self
 
 
 def _texts(value: Any) -> Any:
@@ -52,7 +58,11 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Held = Annotated[tuple[str, ...], BeforeValidator(_texts)]  # from Python a mapping, parameter -> value
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Shares = Annotated[tuple[Share, ...], BeforeValidator(_several)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Positives = Annotated[tuple[Positive, ...], BeforeValidator(_several)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_several)]
+NAMED = "Names, Numbers, Positives, Shares"
+KINDS = (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Positive, ...], tuple[Share, ...])  # of fields, besides words
 R = TypeVar("R", bound=Request)
 
 
@@ -65,13 +75,14 @@ class Analysis(Generic[R]):
         task: heading under which `tribosweep --help` lists it: one of the words above.
         examples: words behind `tribosweep` that `--help` shows.
         request: what is asked; the first sentence of its docstring says what the command does.
-        compute: from the directory of a run, the request and what to tell of progress to the result, of a class that its module `result`
-            defines; ConfigError for what is wrong.
+        compute: from the directory of a run (or what else it takes), the request and what to tell of progress to the result, of a class
+            that its module `result` defines; ConfigError for what is wrong.
         returns: what a call returns, a sentence. raises: when it raises ConfigError, the same. python: lines of an example in Python.
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
+        takes: RUN_ONLY, the directory of a run; STUDY, a study, or the run of one; RECORDS, one of these or several files with records.
         check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
             the request alone, before anything is computed.
-        out_alone: whether `--out` takes the place of the printed tables. file: picture in the directory of the run, by default of `--out`.
+        file: picture in the directory of the run, by default of `--out`.
         section: whether it has a part of a report: `section_of(shown)` of its module `section` gives, of what a report shows (`Shown`), a
             `Section`, or why there is none ("" where nobody asked for one).
     """
@@ -86,8 +97,8 @@ class Analysis(Generic[R]):
     python: Sequence[str] = ()
     things: str = ""
     method: str = ""
+    takes: str = RUN_ONLY
     check: Callable[[Config, R], None] | None = None
-    out_alone: bool = False
     file: str = ""
     section: bool = False
 
@@ -95,6 +106,11 @@ class Analysis(Generic[R]):
     def called(self) -> str:
         """Its name in Python."""
         return self.method or self.name
+
+    @property
+    def out_alone(self) -> bool:
+        """Whether `--out` takes the place of the printed tables."""
+        return self.task == LOOK
 
     @property
     def result(self) -> tuple[str, str]:
@@ -105,6 +121,16 @@ class Analysis(Generic[R]):
     def package(self) -> str:
         """The package that has its modules."""
         return self.compute.__module__
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Option -> argument in Python."""
+        return {option(name, of).removeprefix("--"): name for name, of in self.request.model_fields.items()}
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether it has a module `figure`."""
+        return find_spec(f"{self.package}.figure") is not None
 
     @property
     def about(self) -> str:
@@ -199,8 +225,8 @@ def fault_of(analysis: Analysis[Any]) -> str:
         kind = without_none(of.annotation)
         if name in RESERVED:
             return f"asks for {name}, which every command has"
-        if kind not in (str, int, float, bool, tuple[str, ...], tuple[int, ...], tuple[Share, ...]) and not words_of(kind):
-            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, Names, Numbers, Shares or Held"
+        if kind not in KINDS and not words_of(kind):
+            return f"asks for {name} of the type {kind}: must be str, int, float, bool, a Literal of texts, {NAMED} or Held"
         if not of.description:
             return f"asks for {name}, which has no description"
     return ""

@@ -94,8 +94,11 @@ def save(out: Path | None, size: tuple[float, float], fill: Callable[[Figure], N
     return picture
 
 
-def is_picture(out: Path | None, tables: Sequence[str] = ()) -> bool:
-    """Whether a file that may be asked for is a picture, and no table, whose endings are `tables`. To be asked before the work.
+def is_picture(out: Path | None, tables: Sequence[str] = (), option: str = "--out") -> bool:
+    """Whether a file that may be asked for is a picture, and no table. To be asked before the work.
+
+    Args:
+        out: the file. tables: endings of tables. option: that asked for it; empty if it is a default.
 
     Raises:
         ConfigError: it is neither, or it is a picture and matplotlib is missing.
@@ -103,8 +106,8 @@ def is_picture(out: Path | None, tables: Sequence[str] = ()) -> bool:
     if out is None or out.suffix.lower() in tables:
         return False
     if out.suffix.lower() not in SUFFIXES:
-        raise ConfigError("--out", [Problem("", f"{out}: must end in one of {', '.join((*tables, *SUFFIXES))}")])
-    require_matplotlib("--out")
+        raise ConfigError(option, [Problem("", f"{out}: must end in one of {', '.join((*tables, *SUFFIXES))}")])
+    require_matplotlib(option or str(out))
     return True
 
 

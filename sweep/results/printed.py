@@ -16,6 +16,7 @@ class PrintedTable:
         title: above it; may be empty. header: names of the columns. rows: the cells; floats are shown with 7 significant digits.
         right: names of the columns that are aligned right.
         most: how many rows are printed. what: the noun of the rows, for the sentence on those that are not.
+        spare: names of the columns that are left out, in this order, where the table is too wide.
     """
 
     title: str
@@ -24,6 +25,7 @@ class PrintedTable:
     right: Sequence[str] = ()
     most: int = 1000
     what: str = "rows"
+    spare: Sequence[str] = ()
 
 
 def short(value: float | None, digits: int = 5) -> str:

@@ -7,11 +7,13 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tribosweep.sweep.analysis import event_log
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.table_files import is_table, write_table
+from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.results.printed import PrintedTable
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class Result:
     __slots__ = ()
     folder: ClassVar[str] = ""  # of a run's directory, where its tables are written; empty: they are not
     shown: ClassVar[int] = 1  # how many of its tables, the first ones, a notebook shows
-    longest: ClassVar[int | None] = None  # how many rows of each; None: all
+    longest: ClassVar[int] = 60  # how many rows of each
     optional: ClassVar[bool] = False  # whether tables without rows are left out of both
     pictures: ClassVar[Sequence[str]] = ()  # their names if there are several; the request says which one is drawn unless `plot` is told
 
@@ -46,10 +48,11 @@ class Result:
         return f"<{type(self).__name__} of {self.line()}>"
 
     def _repr_html_(self) -> str:
+        from tribosweep.sweep.results.frames import to_pandas
         from tribosweep.sweep.results.html import said
 
-        shown = [name for name, table in self.tables().items() if table.num_rows or not self.optional][: self.shown]
-        tables = [self.to_pandas(name).to_html(index=False, max_rows=self.longest) for name in shown]
+        shown = [table for table in self.tables().values() if table.num_rows or not self.optional][: self.shown]
+        tables = [to_pandas(table).to_html(index=False, max_rows=self.longest) for table in shown]
         return "\n".join([f"<div>{said(repr(self)[1:-1])}</div>", *tables, *(f"<div>{said(note)}</div>" for note in self.notes)])
 
     def line(self) -> str:
@@ -79,22 +82,30 @@ class Result:
             ConfigError: matplotlib is missing, the suffix is another one, or there is nothing to draw, or no such picture. OSError: the
                 file cannot be written.
         """
-        if picture is not None and picture not in self.pictures:
-            raise ConfigError("plot", [Problem("picture", f"{picture!r} is none; {advise(picture, self.pictures)}")])
-        figure = import_module(f"{type(self).__module__.rpartition('.')[0]}.figure")
+        with in_python():
+            if picture is not None and picture not in self.pictures:
+                raise ConfigError("plot", [Problem("picture", f"{picture!r} is none; {advise(picture, self.pictures)}")])
+            return self._draw(out, picture)
+
+    def _draw(self, out: str | os.PathLike[str] | None, picture: str | None = None) -> Picture:
+        """Draw it; messages name options of the command."""
+        module = f"{type(self).__module__.rpartition('.')[0]}.figure"
+        if find_spec(module) is None:
+            raise ConfigError("plot", [Problem("", f"{type(self).__name__} has no picture")])
+        figure = import_module(module)
         drawn: Picture = figure.draw(self, None if out is None else Path(out), *([picture] if self.pictures else []))
         return drawn
 
-    def hints(self, _drawn: bool) -> Sequence[str]:
+    def hints(self, drawn: bool) -> Sequence[str]:  # noqa: ARG002 - those of subclasses depend on it
         """What is said on stderr besides the notes of the picture, if it is drawn, or of what is printed."""
         return ()
 
     def save(self, out: Path) -> None:
         """Write the main table, .csv or .parquet, or the picture, .png, .svg or .pdf; errors as of `plot`."""
-        if out.suffix in event_log.FORMATS:
-            event_log.write(self.to_pandas(), out)
+        if is_table(out):
+            write_table(self.to_arrow(), out)
         else:
-            self.plot(out)
+            self._draw(out)
 
     @property
     def has_failures(self) -> bool:

@@ -8,12 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis.run_rows import RunRows
-from tribosweep.sweep.execution.stored import Stored, load_json
-
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tribosweep.kernels.models.quantity import Quantity
+    from tribosweep.sweep.analysis.run_rows import RunRows
+    from tribosweep.sweep.execution.stored import Stored
 
 Files = tuple[str, str]  # HTML and script
 MOST_ROWS = 100_000  # of a table on a page
@@ -77,6 +77,7 @@ def written_tables(
     Raises:
         ValueError: they are damaged, of another study or too long; the message is a clause.
     """
+    from tribosweep.sweep.execution.stored import load_json
     from tribosweep.sweep.io import sealed_parquet
 
     if (directory / folder).is_symlink():

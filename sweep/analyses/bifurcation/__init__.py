@@ -24,7 +24,6 @@ ANALYSIS = Analysis(
     examples=("bifurcation runs/bouncing_ball --y poincare_v",),
     request=BifurcationRequest,
     compute=_compute,
-    out_alone=True,
     file="bifurcation.png",
     returns="The points, with the periods of their motions.",
     raises="the run has no steady window, or other parameters vary",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 APERIODIC = 0
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Bifurcation(Result):
     """The points of a bifurcation diagram.
 

@@ -28,7 +28,6 @@ ANALYSIS = Analysis(
     examples=("convergence runs/convergence",),
     request=ConvergenceRequest,
     compute=_compute,
-    out_alone=True,
     file="convergence.png",
     returns="The relative differences of the observable at each step or tolerance.",
     raises="the design of the run is no convergence study, or no difference is above 0",

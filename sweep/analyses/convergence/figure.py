@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analyses.convergence.result import ConvergenceCurves
+from tribosweep.sweep.analyses.convergence.result import ConvergenceCurve, ConvergenceCurves, in_words
+from tribosweep.sweep.design.axis import SCHEME
 from tribosweep.sweep.design.refinement import LARGEST_STEP, STEP, TOLERANCE
+from tribosweep.sweep.io.units import raised
 from tribosweep.sweep.results.picture import INK, Picture, plain, save
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]
         for curve, style in inside:
             plot(axes, curve.places, curve.from_exact, **style)
             plot(axes, curve.places, curve.from_limit, **{**style, **THIN})
-            handles.append(Line2D([], [], label=curve.name, **style))
+            handles.append(Line2D([], [], label=label_of(curve), **style))
     make_room(list(every_axes), [PANELS[names] for names in panels])
     for axes, names in zip(every_axes, panels, strict=True):
         draw_slopes(axes, PANELS[names])
@@ -64,6 +66,16 @@ def fill(figure: Figure, drawn: ConvergenceCurves, panels: list[tuple[str, ...]]
         handles.append(Line2D([], [], label="from exact", **style))
     handles.append(Line2D([], [], label="from its own limit\n(or finest result)", **{**style, **THIN}))
     figure.legend(handles=handles, loc="outside right upper", fontsize=9, frameon=False, handlelength=2.6)
+
+
+def label_of(curve: ConvergenceCurve) -> str:
+    """The name of a curve with symbols and superscripts; the time scheme by itself."""
+    parts = []
+    for quantity, value in curve.given:
+        head = f"${quantity.symbol}$" if quantity.symbol else plain(quantity.name)
+        text = plain(in_words(quantity, value))
+        parts.append(text if quantity.name == SCHEME else f"{head} = {text if isinstance(value, str) else raised(text)}")
+    return ", ".join(parts)
 
 
 def over(refined: list[Quantity]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tribosweep.kernels.models.quantity import by_name
+from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.sweep.analyses.convergence.result import ConvergenceCurve, ConvergenceCurves
 from tribosweep.sweep.analysis.run_state import study_table, varies
 from tribosweep.sweep.design.axis import SCHEME
@@ -19,11 +19,9 @@ from tribosweep.sweep.execution.adaptive.refinement import convergence_design
 from tribosweep.sweep.execution.adaptive.step_halving import empty_history
 from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError, Problem
-from tribosweep.sweep.io.units import raised
-from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
 
-MOST = 8  # largest number of curves that can be told apart
+MOST = 8  # curves that can be told apart
 
 
 def read_curves(path: Path) -> ConvergenceCurves:
@@ -39,7 +37,8 @@ def read_curves(path: Path) -> ConvergenceCurves:
     if table is None:
         raise ConfigError(str(path), [Problem("", "no level is written yet: nothing to draw")])
     columns: dict[str, list[Any]] = table.to_pydict()
-    told = [name for name in (*config.swept, SCHEME) if varies(columns[name])]
+    of_scheme = Quantity(SCHEME, "", "time scheme", kind="word")
+    told = [of_scheme if name == SCHEME else config.model.parameter(name) for name in (*config.swept, SCHEME) if varies(columns[name])]
     curves = []
     for point, (scheme, exactly) in enumerate(zip(columns[SCHEME], columns["exact"], strict=True)):
         levels = np.flatnonzero(np.isfinite(history.values[:, point]))
@@ -50,10 +49,9 @@ def read_curves(path: Path) -> ConvergenceCurves:
         places = columns[refined.name][point] * divisor_of(scheme) ** (columns["halvings"][point] - levels)
         limit = columns["extrapolated"][point]
         limit, exact = values[-1] if limit is None else limit, math.nan if exactly is None else exactly
-        name = ", ".join(describe(config, name, columns[name][point]) for name in told) or scheme
-        curves.append(
-            ConvergenceCurve(name, refined, places, relative(values - exact, np.array(exact)), relative(values - limit, np.array(limit)))
-        )
+        given = tuple((quantity, columns[quantity.name][point]) for quantity in told) or ((of_scheme, scheme),)
+        differences = (relative(values - each, np.array(each)) for each in (exact, limit))
+        curves.append(ConvergenceCurve(point, given, refined, places, *differences))
     visible = [curve for curve in curves if curve.visible]
     if not visible:
         raise ConfigError(str(path), [Problem("", "no point has two results that differ: nothing to draw")])
@@ -70,15 +68,3 @@ def read_curves(path: Path) -> ConvergenceCurves:
     observable = by_name(config.model.observables)[design.observable]
     count = f"{len(drawn)} of {design.count:,} points" if len(drawn) < design.count else f"{design.count:,} points"
     return ConvergenceCurves(f"{config.name}: {count}", observable, tuple(drawn), notes)
-
-
-def describe(config: Config, name: str, value: Any) -> str:
-    """Describe a swept parameter or the scheme of one point for the legend, in mathtext."""
-    if name == SCHEME:
-        return str(value)
-    quantity = config.model.parameter(name)
-    head = f"${quantity.symbol}$" if quantity.symbol else name.replace("$", r"\$")
-    if value is None or isinstance(value, str):  # such as the name of a record
-        return f"{head} = {(value or 'default').replace('$', chr(92) + '$')}"
-    listed = ", ".join(f"{number:.6g}" for number in (value if isinstance(value, list) else [value]))
-    return f"{head} = {listed}{raised(quantity.unit_suffix)}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity, by_name
-from tribosweep.sweep.analysis.event_log import read_study
+from tribosweep.sweep.analysis.study_rows import read_study
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.excitation.intensity import MEASURES, of_study, scaled, spectral
 from tribosweep.sweep.excitation.records import ACCELERATION, Recorded

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def _compute(directory: Path, request: SensitivityRequest, _tell: Tell | None) -> Sensitivity:
     from tribosweep.sweep.analyses.sensitivity.analysis import analyse
-    from tribosweep.sweep.execution.directory import RunDirectory
-    from tribosweep.sweep.study.load import load
+    from tribosweep.sweep.analysis.study_rows import read_study
 
-    return analyse(directory, load(RunDirectory(directory).read_document()), request)
+    return analyse(directory, read_study(directory), request)
 
 
 def _check(study: Config, request: SensitivityRequest) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
 from tribosweep.sweep.analyses.sensitivity import indices
-from tribosweep.sweep.analyses.sensitivity.request import SIZES, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.request import PLANE, SIZES, SensitivityRequest
 from tribosweep.sweep.analyses.sensitivity.result import DERIVATIVES, INDICES, UNCERTAINTY, Line, Sensitivity, group_noun
-from tribosweep.sweep.analyses.sensitivity.sample import Kept, Sample, chosen, parts_of, read_sample
+from tribosweep.sweep.analyses.sensitivity.sample import Kept, Sample, chosen, method_of, parts_of, read_sample
 from tribosweep.sweep.analyses.sensitivity.uncertainty import LEAST, chance, propagate
-from tribosweep.sweep.design.sensitivity import Fast, Morris, Saltelli, remarks_on
+from tribosweep.sweep.design.sensitivity import Fast, Morris, Saltelli, Sampling, count_of, remarks_on
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.study.comparison import limit_in
 from tribosweep.sweep.study.config import Config
@@ -41,8 +41,10 @@ def analyse(path: Path, config: Config, request: SensitivityRequest) -> Sensitiv
 
 
 def check(config: Config, request: SensitivityRequest) -> tuple[list[Quantity], tuple[Event, ...]]:
-    """The observables and the events of a request; ConfigError if a name in it is wrong, or the design does not sample."""
-    parts_of(config)
+    """The observables and the events of a request; ConfigError if a name is wrong, or the design has no indices or no such picture."""
+    parts = parts_of(config)
+    if request.picture is not None and (reason := why_not_drawn(request.picture, parts)):
+        raise ConfigError("--picture", [Problem("", reason)])
     words = {quantity.name for quantity in config.model.observables if quantity.kind == "word"}
     above = [text if text.partition("=")[0].strip() in words else text.replace("=", ">", 1) for text in request.exceeds]
     events = (*read_events("--exceeds", above, config.model), *read_events("--chance", request.chances, config.model))
@@ -53,6 +55,26 @@ def check(config: Config, request: SensitivityRequest) -> tuple[list[Quantity], 
     if problems:
         raise ConfigError("tribosweep sensitivity", problems)
     return chosen(config, [*request.observables, *(name for name in of_events if known[name].kind != "word")]), events
+
+
+def why_not_drawn(picture: str, parts: Sequence[Sampling]) -> str:
+    """Why a picture cannot be drawn of a sample, as far as its design tells; empty if it can."""
+    design = parts[0]
+    if picture == PLANE and not isinstance(design, Morris):
+        return f"plane shows elementary effects: it needs design morris, not {method_of(design)}"
+    if picture == SIZES and isinstance(design, Fast):
+        return "sizes has none of design fast, whose indices are of whole curves"
+    if picture == SIZES and len(parts) > 1:
+        return "sizes has none of replicates"
+    least, there = fewest_of(method_of(design)), count_of(design)
+    if picture == SIZES and there < least:
+        return f"sizes needs a count of {least} at least, and the study has {there}"
+    return ""
+
+
+def fewest_of(method: str) -> int:
+    """The smallest number of groups in estimates by sample size."""
+    return FEWEST if method in METHODS else 8 * FEWEST
 
 
 def point_of(config: Config, request: SensitivityRequest) -> dict[str, float]:
@@ -266,7 +288,7 @@ def by_size(sample: Sample, name: str, groups: np.ndarray, events: Sequence[Even
     """Indices and uncertainties from the first half, quarter ... of the groups and from all of them, in ascending order of size."""
     if isinstance(sample.design, Fast) or len(sample.parts) > 1:
         return []  # FAST analyses whole curves, and replicates follow each other in the rows
-    least = FEWEST if sample.method in METHODS else 8 * FEWEST
+    least = fewest_of(sample.method)
     sizes = [len(groups) >> halvings for halvings in range(64) if len(groups) >> halvings >= least][::-1]
     found: list[Line] = []
     for size in sizes:

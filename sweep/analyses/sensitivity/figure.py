@@ -47,6 +47,8 @@ def draw(study: Sensitivity, out: Path | None, picture: str | None) -> Picture:
     drawn = [quantity for quantity in study.quantities if any(line.observable == quantity.name for line in study.lines[which])]
     if picture == PLANE and not isinstance(study.sample.design, Morris):
         raise ConfigError("--picture", [Problem("", f"plane shows elementary effects: it needs design morris, not {study.sample.method}")])
+    if picture == SIZES and not study.request.by_size:
+        raise ConfigError("--picture", [Problem("", "sizes shows estimates by sample size, which were not asked for: add --sizes")])
     if not drawn:
         raise ConfigError("--picture", [Problem("", f"there is nothing for {picture}: {' '.join(study.notes) or 'no estimates'}")])
     if picture == SIZES:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from tribosweep.sweep.results.analysis import Held, Names, Request, Shares
 
-BARS, PLANE, SCATTER, SIZES = "bars", "plane", "scatter", "sizes"  # the pictures
+PictureName = Literal["bars", "plane", "scatter", "sizes"]
+BARS, PLANE, SCATTER, SIZES = PICTURES = get_args(PictureName)
 
 
 class SensitivityRequest(Request):
@@ -27,9 +28,7 @@ class SensitivityRequest(Request):
     resamples: int = Field(default=100, ge=2, le=100_000, description="Number of bootstrap samples.")
     seed: int = Field(default=1, ge=1, description="Seed of the bootstrap samples.")
     sizes: bool = Field(default=False, description="Also estimate everything from the first half, quarter ... of the sample.")
-    picture: Literal["bars", "plane", "scatter", "sizes"] | None = Field(
-        default=None, description="What to draw; default plane for elementary effects, else bars."
-    )
+    picture: PictureName | None = Field(default=None, description="What to draw; default plane for elementary effects, else bars.")
 
     @property
     def by_size(self) -> bool:

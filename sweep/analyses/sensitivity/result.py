@@ -12,7 +12,7 @@ import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.sensitivity.estimates import Estimate
-from tribosweep.sweep.analyses.sensitivity.request import BARS, PLANE, SCATTER, SIZES, SensitivityRequest
+from tribosweep.sweep.analyses.sensitivity.request import PICTURES, SensitivityRequest
 from tribosweep.sweep.analyses.sensitivity.sample import Kept, Sample
 from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import PrintedTable, short
@@ -53,7 +53,7 @@ class Line:
     estimate: Estimate
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Sensitivity(Result):
     """How observables depend on the parameters of a sample, and how uncertain they are; a notebook shows the tables.
 
@@ -78,7 +78,7 @@ class Sensitivity(Result):
     folder: ClassVar[str] = "sensitivity"
     shown: ClassVar[int] = 3
     optional: ClassVar[bool] = True
-    pictures: ClassVar[Sequence[str]] = (BARS, PLANE, SCATTER, SIZES)
+    pictures: ClassVar[Sequence[str]] = PICTURES
 
     def line(self) -> str:
         """The observables, and what there is of them."""

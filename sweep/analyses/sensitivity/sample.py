@@ -74,7 +74,7 @@ class Sample:
     @property
     def method(self) -> str:
         """Name of the design."""
-        return next(name for name, kind in SAMPLERS.items() if isinstance(self.design, kind))
+        return method_of(self.design)
 
     @property
     def names(self) -> list[str]:
@@ -142,6 +142,11 @@ def chosen(config: Config, names: Sequence[str]) -> list[Quantity]:
     if problems:
         raise ConfigError("--observable", problems)
     return [known[name] for name in wanted]
+
+
+def method_of(design: Sampling) -> str:
+    """Name of a design that samples."""
+    return next(name for name, kind in SAMPLERS.items() if isinstance(design, kind))
 
 
 def parts_of(config: Config) -> tuple[Sampling, ...]:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from tribosweep.sweep.analyses.sensitivity.analysis import analyse
 from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
 from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, group_noun
+from tribosweep.sweep.analysis.study_rows import read_study
 from tribosweep.sweep.design.sensitivity import SAMPLERS
-from tribosweep.sweep.execution.directory import RunDirectory
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.results.section import Section, Shown
-from tribosweep.sweep.study.load import load
 
 # the measures that a report shows, in the order of preference, and what they are
 MEASURES = {"S1": "first order", "ST": "total", "mu_star": "mean size of the effect", "sigma": "its spread"}
@@ -26,7 +25,7 @@ def section_of(shown: Shown) -> Section | str:
     if state["design"] not in SAMPLERS or state["state"] != "complete" or shade.kind == "list":
         return ""
     try:
-        found = analyse(path, load(RunDirectory(path).read_document()), SensitivityRequest(observables=(shade.name,)))
+        found = analyse(path, read_study(path), SensitivityRequest(observables=(shade.name,)))
     except ConfigError as error:  # SALib is missing, too few points are left, or a file of the study is gone
         return f"No indices of sensitivity: {error.problems[0]}."
     lines = [line for line in found.lines[INDICES] if not line.estimate.other]

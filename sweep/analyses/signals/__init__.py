@@ -24,7 +24,6 @@ ANALYSIS = Analysis(
     examples=("signals runs/signals --out signals.png", "signals runs/signals --point 7 --column psd_x"),
     request=SignalsRequest,
     compute=_compute,
-    out_alone=True,
     section=True,
     returns="The signals, with their frequencies, levels or edges, as tables and pictures.",
     raises="the study asks for no signals",

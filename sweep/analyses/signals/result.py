@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
 
@@ -20,6 +21,18 @@ MOST_LINES = 60  # of a printed table
 MOST_PANELS, MOST_CURVES = 8, 6  # of a picture
 SHARES = (0.16, 0.5, 0.84)
 FREQUENCY, LEVEL = "frequency", "level"
+COLUMNS = {
+    "signal": "column of the run",
+    "unit": "unit of its numbers",
+    "curve": "what tells the curve from others",
+    "rows": "number of rows with results",
+    "along": "what the entry is",
+    "along_unit": "its unit",
+    "entry": "frequency, level or lower edge of a class",
+    "median": "median over the rows, or the number of a single one",
+    "q16": "quantile 0.16 over the rows",
+    "q84": "quantile 0.84 over the rows",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +108,11 @@ class Signals(Result):
     held: dict[str, Any]
     notes: list[str] = field(default_factory=list)
 
-    longest: ClassVar[int | None] = 30
+    longest: ClassVar[int] = 30
 
     def line(self) -> str:
         """The signals, and how many curves each has."""
-        return f"{self.study!r}: {', '.join(self.names)}; {len(self.signals[0].curves)} curves"
+        return f"{self.study!r}: {', '.join(self.names)}; {counted(len(self.signals[0].curves), 'curve')}"
 
     @property
     def names(self) -> list[str]:
@@ -139,7 +152,16 @@ class Signals(Result):
         """The "signals", one row for each column, curve and entry; see `facts`."""
         import pyarrow as pa
 
-        return {"signals": pa.Table.from_pandas(self.facts(), preserve_index=False)}
+        from tribosweep.sweep.execution.parquet import described
+
+        table = pa.Table.from_pandas(self.facts(), preserve_index=False)
+        units, along = ({getattr(signal, name) for signal in self.signals} for name in ("unit", "along_unit"))
+        own = {"entry": along, "median": units, "q16": units, "q84": units}  # a column has the unit that all its rows have
+        fields = [
+            described(field.name, field.type, min(of) if len(of := own.get(field.name, ())) == 1 else "", COLUMNS[field.name])
+            for field in table.schema
+        ]
+        return {"signals": table.cast(pa.schema(fields))}
 
     def printed(self) -> Iterator[PrintedTable | str]:
         """A line for each signal and curve."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tribosweep.sweep.analyses.signals.read import read_signals
-from tribosweep.sweep.analyses.signals.result import FREQUENCY, SHARES, Signal, SignalCurve
+from tribosweep.sweep.analyses.signals.result import FREQUENCY, MOST_CURVES, SHARES, Signal, SignalCurve
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.results.packing import COARSE, pack_floats
 from tribosweep.sweep.results.section import Section, Shown
 
-MOST_CURVES, MOST_PANELS = 6, 12
+MOST_PANELS = 12
 MOST_ENTRIES = 1000  # of a curve
 MOST_ROWS = 200_000
 

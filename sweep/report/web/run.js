@@ -12,7 +12,13 @@ function showFacts() {
   list(element("state"), [content.state, `${content.count.toLocaleString("en")} points`, ...held, ...loose]);
   element("sentences").replaceChildren(...content.summary.flatMap(([what, said]) =>
     [["dt", what], ["dd", said.replace(/\^2/g, "²").replace(/\^3/g, "³")]].map(([kind, textContent]) => Object.assign(document.createElement(kind), { textContent }))));
-  for (const [name, facts] of Object.entries(content.sections)) sections[name].show(facts);
+  for (const [name, facts] of Object.entries(content.sections)) {
+    try {
+      sections[name].show(facts);
+    } catch (error) {
+      failSection(name, error);
+    }
+  }
   element("boundaries").hidden = !content.curves.length;
   const curves = content.curves.map(({ between, curves, places, width }) => [between, curves, places.toLocaleString("en"), width.toExponential(1)]);
   element("curves").replaceChildren(numbersTable(["between", "curves", "places", "widest bracket, relative"], curves, 1));
@@ -279,8 +285,22 @@ function listen() {
 
 // What is drawn of a run besides its map and traces.
 async function drawAnalyses() {
-  for (const [name, facts] of Object.entries(content.sections)) await sections[name].draw?.(facts);
   await drawGroups();
+  for (const [name, facts] of Object.entries(content.sections)) {
+    try {
+      await sections[name].draw?.(facts);
+    } catch (error) {
+      failSection(name, error);
+    }
+  }
+}
+
+// The part of an analysis says that its script has failed; all other parts go on.
+function failSection(name, error) {
+  console.error(error);
+  delete content.sections[name];
+  const said = `This part cannot be shown here: ${error.message || error}.`, place = element(name) ?? element("notes").parentElement;
+  place.append(Object.assign(document.createElement("p"), { className: "hint failure", textContent: said }));
 }
 
 // Areas are painted before Plotly is there.

@@ -135,6 +135,13 @@ def test_what_cannot_be_drawn_is_said(
     assert len(fake.calls) == 1
 
 
+def test_a_notebook_shows_the_first_and_last_points(fake: FakeKernels) -> None:
+    shown = periods(1000, {1: 1000})._repr_html_()
+    assert shown.count("<tr") <= 63
+    assert "1,000 points" in shown
+    assert not fake.calls
+
+
 def test_a_run_over_a_given_window_and_a_directory_without_a_run_have_no_diagram(
     fake: FakeKernels, tmp_path: Path, capsys: Captured
 ) -> None:

@@ -42,6 +42,19 @@ def test_every_folder_is_registered() -> None:
     assert there == set(registry.OWN)
 
 
+def test_every_section_has_its_three_files_and_registers_its_name() -> None:
+    for path in (path.parent for path in FOLDER.glob("*/section.py")):
+        analysis = registry.analyses()[import_module(f"tribosweep.sweep.analyses.{path.name}").ANALYSIS.name]
+        assert f"sections.{analysis.name} = {{" in (path / "section.js").read_text(encoding="utf-8")
+        assert f'<section class="card" id="{analysis.name}">' in (path / "section.html").read_text(encoding="utf-8")
+        assert analysis.section
+    assert sum(analysis.section for analysis in registry.analyses().values()) == len([*FOLDER.glob("*/section.py")])
+
+
+def test_names_of_commands_are_known_to_the_registry() -> None:
+    assert {*registry.COMMANDS} | registry.analyses().keys() == COMMANDS.keys()
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.py")), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_analyses_do_not_import_each_other_and_pictures_come_last(path: Path) -> None:
     head = "tribosweep.sweep.analyses."
@@ -61,6 +74,12 @@ def test_methods_are_those_that_were_written() -> None:
     assert written == made, "python -m docs.make.methods"
 
 
+def test_methods_show_no_example_of_an_option() -> None:
+    arguments = [line.strip() for line in methods.text().splitlines() if line.strip().startswith("at: ")]
+    assert len(arguments) > 3
+    assert all(line.startswith("at: parameter -> value") and "=" not in line for line in arguments)
+
+
 @pytest.mark.parametrize("name", sorted(registry.analyses()))
 def test_command_method_and_request_have_the_same_words(name: str) -> None:
     analysis = registry.analyses()[name]
@@ -73,6 +92,15 @@ def test_command_method_and_request_have_the_same_words(name: str) -> None:
     assert all(words.split()[0] == name for words in analysis.examples)
 
 
+@pytest.mark.parametrize("name", sorted(registry.analyses()))
+def test_a_damaged_manifest_is_named_whatever_is_asked(name: str, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "points").mkdir()
+    (tmp_path / "manifest.json").write_text("{")
+    needed = [f"--{field}=buckled" for field, of in registry.analyses()[name].request.model_fields.items() if of.is_required()]
+    assert main([name, str(tmp_path), *needed]) == 2
+    assert "manifest.json: 1 problem\n  holds no run of tribosweep, or is damaged" in capsys.readouterr().err
+
+
 def test_analyses_of_other_packages_are_found_and_faulty_ones_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
         "tests.sweep.analyses.other_package:ANALYSIS": "",
@@ -83,6 +111,7 @@ def test_analyses_of_other_packages_are_found_and_faulty_ones_left_out(monkeypat
         "no_such_package:ANALYSIS": "cannot be loaded: ModuleNotFoundError",
         "tests.sweep.analyses.other_package.leaves:ANALYSIS": "cannot be loaded: SystemExit",
         "tribosweep.sweep.analyses.basins:ANALYSIS": "is called basins, as another one is",
+        "tests.sweep.analyses.other_package:LISTED": "is called list, as a command is",
     }
     entries = [EntryPoint(f"name{number}", value, registry.GROUP) for number, value in enumerate(points)]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)

@@ -71,16 +71,41 @@ def test_rows_that_differ_in_what_is_random_share_a_curve(run):
 
 def test_the_command_prints_writes_and_draws(run, tmp_path, capsys):
     assert main(["signals", str(run.directory), "--over", "mu"]) == 0
-    printed = capsys.readouterr().out
-    assert "equivalent_range_x" in printed
-    assert "a0 = 2" in printed
+    printed, said = capsys.readouterr()
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["psd_x", "m^2/Hz", "a0", "=", "1", "4", "15.31", "6.25", "50", "Hz"] in lines
+    assert ["equivalent_range_x", "m", "a0", "=", "2", "3", "2.4"] in lines
+    assert said == ("Medians over mu. The total of a spectrum is the root of its area; of classes the sum. A picture: --out signals.png.\n")
     assert main(["signals", str(run.directory), "--point", "1", "--column", "rainflow_x", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["entry"], row["median"]) for row in rows] == [(0.0, 1.2), (1.0, 2.4), (2.0, pytest.approx(3.6))]
     assert main(["signals", str(run.directory), "--over", "mu", "--out", str(tmp_path / "a.png")]) == 0
     assert imread(tmp_path / "a.png").std() > 0.01
-    assert main(["signals", str(run.directory), "--out", str(tmp_path / "a.csv")]) == 0
+    capsys.readouterr()
+    for file in ("a.csv", "A.CSV", "a.parquet"):
+        assert main(["signals", str(run.directory), "--out", str(tmp_path / file)]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / file}\n"
     assert (tmp_path / "a.csv").read_text().startswith("signal,unit,curve,rows,along,along_unit,entry,median")
+    assert (tmp_path / "A.CSV").read_bytes() == (tmp_path / "a.csv").read_bytes()
+
+
+def test_json_and_a_file_are_both_given(run, tmp_path, capsys):
+    assert main(["signals", str(run.directory), "--json", "--out", str(tmp_path / "a.csv")]) == 0
+    printed, said = capsys.readouterr()
+    assert len(json.loads(printed)) == len((tmp_path / "a.csv").read_text().splitlines()) - 1
+    assert said == f"Written: {tmp_path / 'a.csv'}\n"
+    assert main(["show", str(run.directory), "--over", "mu", "--json", "--out", str(tmp_path / "b.csv")]) == 0
+    printed, said = capsys.readouterr()
+    assert len(json.loads(printed)) == len((tmp_path / "b.csv").read_text().splitlines()) - 1
+    assert f"Written: {tmp_path / 'b.csv'}\n" in said
+
+
+def test_a_table_has_the_units_that_all_its_rows_share(run):
+    frame = run.signals("psd_x").to_pandas()
+    assert frame.attrs["units"] == {"entry": "Hz", "median": "m^2/Hz", "q16": "m^2/Hz", "q84": "m^2/Hz"}
+    assert frame.attrs["descriptions"].keys() == set(frame.columns)
+    assert run.signals().to_pandas().attrs["units"] == {}
+    assert repr(run.signals("psd_x", over=["a0", "mu"])).endswith("; 1 curve>")
 
 
 def test_tables_of_a_run_leave_signals_out(run, capsys):

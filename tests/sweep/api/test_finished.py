@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.sweep import ConfigError, RowError, Share, Study, run
-from tribosweep.sweep.api.wording import reworded
+from tribosweep.sweep.io.wording import reworded
 
 A0, MU = [1.0, 2.0, 4.0], {"from": 0.1, "to": 0.5, "count": 5}
 GRID: dict[str, Any] = {"study": {"name": "grid"}, "parameters": {"m": 2.0}, "sweep": {"axes": {"a0": A0, "mu": MU}}}
@@ -180,13 +180,19 @@ def test_errors_name_arguments_instead_of_options(fake: FakeKernels) -> None:
 def test_a_point_in_time_is_a_frame(tmp_path: Path) -> None:
     time = {"end": 1.0, "window": [0.0, 1.0]}
     finished = run({"parameters": {"mu": 0.1, "g": 9.81}, "time": time, "sweep": {"axes": {"a0": [0.5, 9.0]}}}, tmp_path / "run")
-    rests, slides = finished.trace(0), finished.trace(1, rows=100)
-    assert isinstance(rests, pd.DataFrame)
+    rests, slides = finished.trace(0).to_pandas(), finished.trace(1, rows=100).to_pandas()
     assert rests.attrs["units"]["friction_force"] == "N"
     assert not rests.x.any()
     np.testing.assert_allclose(slides.friction_force.abs().max(), 0.981, rtol=1e-12)
     assert slides.x.abs().max() > 0.0
-    finished.plot_trace(1, out=tmp_path / "trace.png")
+    found = finished.trace(1, stop=0.5)
+    found.plot(tmp_path / "trace.png")
+    assert (round(float(found.time[-1]), 9), repr(found)) == (
+        0.5,
+        f"<TimeTrace of 'study': {len(found.time):,} instants of point 1 by exact>",
+    )
+    with pytest.raises(ConfigError, match="start, stop: 1 problem"):
+        finished.trace(1, start=0.5, stop=0.1)
     assert (tmp_path / "trace.png").stat().st_size > 1000
 
 

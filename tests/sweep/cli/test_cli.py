@@ -16,7 +16,9 @@ import pytest
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels.models import MODELS
-from tribosweep.sweep.cli import main, show, terminal
+from tribosweep.sweep import ConfigError, Run, load
+from tribosweep.sweep.analyses.events import result
+from tribosweep.sweep.cli import main, terminal
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -428,10 +430,18 @@ def test_events_that_stop_before_the_end_of_their_run_are_said_to(
     Path("study.toml").write_text("[sweep.axes]\na0 = [1.0]\n")
     assert main(["events", "study.toml"]) == status
     assert said in capsys.readouterr().err
-    monkeypatch.setattr(show, "LONGEST_TABLE", 1)
+    monkeypatch.setattr(result, "MOST_LINES", 1)
     assert main(["events", "study.toml"]) == status
     told = capsys.readouterr()
-    assert (told.err.split(";")[0], last in told.out) == ("The first 1 of 2 are listed", False)
+    assert (told.err.split(";")[0], last in told.out) == ("The first 1 of 2 events are listed", False)
+    found = Run(Path("study.toml"), load("study.toml"), True, {}, {}, 0).events()
+    assert (found.to_pandas()["event"].tolist(), found.to_pandas().attrs["units"]["a"]) == (["start", last], "m/s^2")
+    assert (found.has_failures, repr(found)) == (last != "end", "<Events of 'study': 2 events>")
+    assert all("--" not in note for note in found.notes)
+    assert main(["events", "study.toml", "--out", "events.png"]) == 2
+    assert "events.png: must end in .csv or .parquet" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="Events has no picture"):
+        found.plot()
 
 
 def test_a_swept_parameter_is_shown_where_the_first_rows_have_one_value(fake: FakeKernels, tmp_path: Path, capsys: Captured) -> None:

@@ -16,8 +16,12 @@ import pytest
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels import time_history
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.analyses.signals import read, result
-from tribosweep.sweep.analysis import spectra, time_trace
+from tribosweep.sweep.analyses.spectra import read as read_records
+from tribosweep.sweep.analyses.spectra.result import Spectra
+from tribosweep.sweep.analyses.trace import motion
+from tribosweep.sweep.analyses.trace.result import TimeTrace
 from tribosweep.sweep.cli import app, main
 from tribosweep.sweep.cli.terminal import print_json
 from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum
@@ -39,21 +43,22 @@ def some_signals(*_: Any) -> result.Signals:
     return result.Signals("study", (result.Signal("psd_x", "m^2/Hz", "", "frequency", "Hz", SIZES / 11.0, (curve,)),), (), {})
 
 
-def some_spectra(*_: Any) -> spectra.Spectra:
+def some_spectra(*_: Any) -> Spectra:
     """Spectra of every size."""
     of = ResponseSpectrum(np.linspace(0.3, 9.0, len(SIZES)), 0.05, *(SIZES[np.newaxis] / part for part in (3.0, 7.0, 11.0)))
-    return spectra.Spectra("study", ("record",), of, {"pga": SIZES[:1]}, random=False)
+    return Spectra("study", ("record",), of, {"pga": SIZES[:1]}, random=False)
 
 
-def some_trace(*_: Any) -> time_trace.TimeTrace:
+def some_trace(*_: Any) -> TimeTrace:
     """A trace of every size."""
-    return time_trace.TimeTrace("study", 0, "exact", frame_of("time", "x", "v"), (), {}, np.nan)
+    quantities = tuple(Quantity(name, "", "") for name in ("time", "x", "v"))
+    return TimeTrace("study", 0, "exact", frame_of("time", "x", "v"), quantities, (), np.nan)
 
 
 def rows_of(printed: Any, command: str) -> list[dict[str, Any]]:
     """The rows of a command's JSON as its table has them."""
     if command == "trace":
-        columns = {name: cells for name, cells in printed.items() if name not in ("point", "scheme")}
+        columns = {name: cells for name, cells in printed.items() if name not in ("point", "scheme", "notes")}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if command == "spectrum":
         record = printed["records"][0]
@@ -68,9 +73,9 @@ def test_json_has_every_digit_of_the_table(command: str, fake: FakeKernels, monk
     events = {quantity.name: SIZES / 3.0 for quantity in time_history.EVENT_COLUMNS} | {"event": np.array(["end"] * len(SIZES), object)}
     monkeypatch.setattr(time_history, "event_log", lambda *_, **__: events)
     for module, name, stand_in in (
-        (time_trace, "trace_of", some_trace),
+        (motion, "trace_of", some_trace),
         (read, "read_signals", some_signals),
-        (spectra, "read_spectra", some_spectra),
+        (read_records, "read_spectra", some_spectra),
     ):
         monkeypatch.setattr(module, name, stand_in)
     Path("study.toml").write_text("[sweep.axes]\na0 = [1.0]\n")

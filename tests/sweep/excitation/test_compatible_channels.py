@@ -14,7 +14,8 @@ from tests.sweep.conftest import FakeKernels
 from tribosweep.sweep import ConfigError, RunError, load, run
 from tribosweep.sweep.analyses.fragility.curves import analyse
 from tribosweep.sweep.analyses.fragility.request import FragilityRequest
-from tribosweep.sweep.analysis.spectra import read_spectra
+from tribosweep.sweep.analyses.spectra.read import read_spectra
+from tribosweep.sweep.analyses.spectra.request import SpectraRequest
 from tribosweep.sweep.excitation import draws as draws_of
 from tribosweep.sweep.excitation.compatible import Compatible
 from tribosweep.sweep.excitation.compatible_channels import CompatibleChannels
@@ -98,7 +99,7 @@ def test_a_study_reads_back_as_itself() -> None:
 @pytest.mark.slow
 def test_spectra_of_a_study_with_channels_have_the_target_of_each(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(load(body(2, response_spectra=[HORIZONTAL, VERTICAL])).to_toml())
-    found = read_spectra([tmp_path / "study.toml"], np.array([2.0, 4.0]), draws=2)
+    found = read_spectra([tmp_path / "study.toml"], SpectraRequest(frequencies=[2.0, 4.0], draws=2))
     assert found.names == ("draw 0, channel 0", "draw 0, channel 1", "draw 1, channel 0", "draw 1, channel 1")
     assert found.target is not None
     assert found.target[1] == pytest.approx(np.exp(np.interp(np.log([2.0, 4.0]), np.log([1.0, 5.0]), np.log([1.0, 4.5]))))
@@ -194,5 +195,5 @@ def test_rows_of_a_draw_that_misses_have_a_status_and_the_others_their_results(
     assert frame.loc[~lost, "wear_power"].to_numpy() == pytest.approx(100.0 * frame.loc[~lost, "mu"])
     curves = analyse(tmp_path / "run", FragilityRequest(event="wear_power > 15", intensity="pga", by="mu"))
     assert np.isnan(curves.rows.x[lost]).all()
-    shown = read_spectra([tmp_path / "run"], np.array([2.0]), draws=5)
+    shown = read_spectra([tmp_path / "run"], SpectraRequest(frequencies=2.0, draws=5))
     assert (shown.missed, len(shown.names)) == (("draw 3",), 4)

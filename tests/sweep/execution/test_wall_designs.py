@@ -16,8 +16,8 @@ import pytest
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels.models.status import Status
 from tribosweep.sweep import ConfigError, Share, load, run
-from tribosweep.sweep.analysis.event_log import parameters_of, read_study
 from tribosweep.sweep.analysis.regime_map import read_map
+from tribosweep.sweep.analysis.study_rows import parameters_of, read_study
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.points import Points
 from tribosweep.sweep.study import load as loading

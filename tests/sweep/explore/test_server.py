@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from tests.sweep.explore.conftest import SmallRun, serving
-from tribosweep.sweep.analysis.event_log import read_study
-from tribosweep.sweep.analysis.time_trace import trace_of
+from tribosweep.sweep.analyses.trace.motion import trace_of
+from tribosweep.sweep.analysis.study_rows import read_study
 from tribosweep.sweep.cli import main
 
 

@@ -16,7 +16,7 @@ import pytest
 from tribosweep import sweep
 from tribosweep.kernels.models import MODELS, supports
 from tribosweep.kernels.models.quantity import Quantity
-from tribosweep.sweep.analysis import spectra
+from tribosweep.sweep.analyses.spectra.result import COLUMNS
 from tribosweep.sweep.analysis.calibration.sources import is_value
 from tribosweep.sweep.io.columns import Wanted, read_columns
 from tribosweep.sweep.io.errors import ConfigError, Problem
@@ -130,7 +130,7 @@ def units_of_the_package() -> set[str]:
     found = {q.unit for model in MODELS.values() for q in (*model.parameters, *model.observables)}
     for module in (random_excitation, response_spectra, signals, supports):
         found |= {each.unit for each in vars(module).values() if isinstance(each, Quantity)}
-    return (found | set(spectra.UNITS.values()) | {random_excitation.DENSITY, "N^2/Hz", "kg/m", "N m^2", "Pa"}) - {""}
+    return (found | {unit for unit, _ in COLUMNS.values()} | {random_excitation.DENSITY, "N^2/Hz", "kg/m", "N m^2", "Pa"}) - {""}
 
 
 def test_every_unit_of_the_package_is_in_the_table() -> None:

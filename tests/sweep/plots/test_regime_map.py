@@ -307,6 +307,17 @@ def test_without_matplotlib_a_picture_is_refused_before_anything_is_read(
     assert "pip install 'tribosweep[plot]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [("calibrate calibrate_wall", "--picture"), ("calibrate calibrate_wall", "--landscape"), ("optimise optimise_support", "--landscape"),
+     ("branches branches_stop", "--picture")],
+)  # fmt: skip
+def test_the_ending_of_a_picture_is_checked_before_the_work_and_its_option_is_named(words: str, option: str, capsys: Captured) -> None:
+    assert main([*words.split(), option, "a.gif"]) == 2
+    assert capsys.readouterr().err == f"{option}: 1 problem\n  a.gif: must end in one of .png, .svg, .pdf\n"
+    assert not Path("runs").exists()
+
+
 class NoMatplotlib:
     """An import system without matplotlib."""
 

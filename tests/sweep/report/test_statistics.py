@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -196,3 +199,26 @@ def test_the_page_draws_statistics_and_signals(browser: Browser, fake: FakeKerne
         else:
             assert browser.run("return [...element('signal-charts').children].map((chart) => chart.data.length)") == [4, 4]
         browser.picture(f"report_statistics_{directory.name}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", ["show", "draw"])
+def test_a_section_that_fails_says_so_and_the_page_goes_on(broken: str, browser: Browser, rattle: Path) -> None:
+    assert main(["report", str(rattle), "--traces", "0", "--over", "mu"]) == 0
+    page = rattle / "report.html"
+    text = page.read_text(encoding="utf-8")
+    script = re.search(r"<script>(\"use strict\";.*?)</script>", text, re.DOTALL)
+    assert script
+    head = {"show": "  show(found) {\n", "draw": "  async draw(found) {\n"}[broken]
+    start, rest = script[1].split("sections.signals = {\n")
+    faulty = f"{start}sections.signals = {{\n{rest.replace(head, head + '    throw new Error(`no such chart`);', 1)}"
+    hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script[1], faulty)]
+    page.write_text(text.replace(script[1], faulty).replace(*hashes), encoding="utf-8")
+    browser.open(page)
+    assert (
+        browser.run("return element('signals').querySelector('.failure').textContent") == "This part cannot be shown here: no such chart."
+    )
+    assert browser.run("return element('map').data.length") > 0
+    assert browser.run("return !element('groups').hidden && element('quantiles-chart').data.length > 0")
+    (complaint,) = browser.complaints()
+    assert "no such chart" in complaint

@@ -20,14 +20,15 @@ from tribosweep.kernels.models.outputs import BLOCKS, MULTIPLIERS, STATISTICS
 from tribosweep.kernels.models.schemes import SINGLE, STEADY
 from tribosweep.sweep import ConfigError, load
 from tribosweep.sweep.analyses.basins.rows import refused
+from tribosweep.sweep.analyses.events.log import events_of
+from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analyses.sensitivity.analysis import check
 from tribosweep.sweep.analyses.sensitivity.request import SensitivityRequest
+from tribosweep.sweep.analyses.spectra.read import of_responses
+from tribosweep.sweep.analyses.trace.motion import trace_of
 from tribosweep.sweep.analysis.branching.load import load as load_branches
 from tribosweep.sweep.analysis.calibration.load import load as load_calibration
-from tribosweep.sweep.analysis.event_log import events_of
 from tribosweep.sweep.analysis.optimisation.load import load as load_optimisation
-from tribosweep.sweep.analysis.spectra import of_responses
-from tribosweep.sweep.analysis.time_trace import trace_of
 from tribosweep.sweep.cli.topics import listed_models
 from tribosweep.sweep.design.axis import DRAW, RECORD
 from tribosweep.sweep.structure.basis_files import write_basis
@@ -126,8 +127,8 @@ def carry_out(features: tuple[str, ...], document: Mapping[str, Any]) -> None:
         uses.DERIVATIVES: lambda: check(load(document), SensitivityRequest(derivatives=8)),
     }
     after: dict[str, Callable[[Any], Any]] = {
-        uses.EVENTS: lambda config: events_of(config, [0], False, 100),
-        uses.IMPACTS: lambda config: events_of(config, [0], True, 100),
+        uses.EVENTS: lambda config: events_of(config, EventsRequest(most=100)),
+        uses.IMPACTS: lambda config: events_of(config, EventsRequest(impacts=True)),
         uses.FLOOR: lambda config: of_responses(_kept(config), [0], 10.0),
         uses.TRACE: lambda config: trace_of(config, 0),
         uses.BASINS: lambda config: _raise(refused(config)),

@@ -8,7 +8,8 @@ import pytest
 
 from tribosweep.kernels.models import RUBBING_MASS
 from tribosweep.sweep import load
-from tribosweep.sweep.analysis.event_log import events_of
+from tribosweep.sweep.analyses.events.log import events_of
+from tribosweep.sweep.analyses.events.request import EventsRequest
 from tribosweep.sweep.analysis.theory import known_levels
 from tribosweep.sweep.io.errors import ConfigError
 
@@ -18,7 +19,7 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 def test_events_of_friction_whose_phases_are_not_linear_are_refused() -> None:
     config = load(CONFIGS / "stribeck.toml")
     with pytest.raises(ConfigError, match="choose a time scheme"):
-        events_of(config, [config.design.count - 1], impacts=False, most=10)
+        events_of(config, EventsRequest(points=config.design.count - 1))
 
 
 def test_a_steady_window_needs_constant_friction(tmp_path: Path) -> None:

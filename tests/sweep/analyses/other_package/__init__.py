@@ -30,7 +30,7 @@ class OddRequest(Request):
 class ListsRequest(Request):
     """Ask for numbers."""
 
-    sizes: tuple[float, ...] = Field(default=(), description="Numbers.")
+    sizes: tuple[bool, ...] = Field(default=(), description="Numbers.")
 
 
 def _compute(directory: Path, request: OtherRequest, _tell: Tell | None) -> Other:
@@ -41,4 +41,5 @@ def _compute(directory: Path, request: OtherRequest, _tell: Tell | None) -> Othe
 
 ANALYSIS = Analysis("other", ASK, ("other runs/study",), OtherRequest, _compute, "A number.", "never")
 ODD = replace(ANALYSIS, name="odd", request=OddRequest)
+LISTED = replace(ANALYSIS, name="list")
 LISTS = replace(ANALYSIS, name="lists", request=ListsRequest)

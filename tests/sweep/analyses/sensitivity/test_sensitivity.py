@@ -25,7 +25,7 @@ from scipy.stats import binom, gamma, qmc
 
 from tests.sweep.conftest import FakeKernels, FakeSolution
 from tribosweep.kernels.models.status import Status
-from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep import ConfigError, load, open_run
 from tribosweep.sweep.analyses.sensitivity.analysis import analyse, of_few_values
 from tribosweep.sweep.analyses.sensitivity.indices import rbd_fast
 from tribosweep.sweep.analyses.sensitivity.request import SIZES, SensitivityRequest
@@ -430,6 +430,13 @@ BAD = {
     "a seed": (["--seed", "0"], "--seed: 0 is out of bounds: must be >= 1"),
     "points of derivatives": (["--derivatives", "-1"], "--derivatives: -1 is out of bounds: must be >= 0"),
     "a picture needs a file": (["--picture", "bars"], "--picture: 1 problem\n  needs --out"),
+    "a table is no picture": (["--picture", "bars", "--out", "a.csv"], "--picture: 1 problem\n  needs --out, the picture to write: .png"),
+    "the plane is of effects": (["--picture", "plane", "--out", "a.png"], "it needs design morris, not saltelli"),
+    "sizes need points": (["--picture", "sizes", "--set", "sweep.count=4", "--out", "a.png"], "sizes needs a count of 8 at least"),
+    "sizes need indices of parts": (
+        ["--picture", "sizes", "--set", "sweep.design='fast'", "--set", "sweep.count=65", "--out", "a.png"],
+        "of whole curves",
+    ),
 }
 
 
@@ -443,6 +450,22 @@ def test_bad_options_are_refused_before_anything_is_computed(
     assert message in capsys.readouterr().err
     assert ishigami.calls == []
     assert not Path("runs").exists()
+
+
+def test_nothing_is_written_if_the_picture_cannot_be(ishigami: FakeIshigami, capsys: Captured) -> None:
+    run(load(document("halton", 64)), "there")
+    Path("file").write_text("")
+    assert main(["sensitivity", "there", "--out", "file/a.png"]) == 2
+    assert main(["sensitivity", "there", "--out", "file/a.csv"]) == 2
+    assert not Path("there/sensitivity").exists()
+    assert len(ishigami.calls) == 1
+    with pytest.raises(ConfigError, match="sizes shows estimates by sample size, which were not asked for: add sizes"):
+        open_run("there").sensitivity().plot(picture="sizes")
+    shutil.rmtree("there/points")
+    Path("there/manifest.json").write_text("{")
+    capsys.readouterr()
+    assert main(["sensitivity", "there"]) == 2
+    assert "manifest.json: 1 problem\n  holds no run of tribosweep, or is damaged" in capsys.readouterr().err
 
 
 def test_what_samples_nothing_is_refused(ishigami: FakeIshigami, tmp_path: Path, capsys: Captured) -> None:

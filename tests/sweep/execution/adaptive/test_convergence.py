@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.kernels.models.schemes import MOST_STEPS, SCHEMES
 from tribosweep.kernels.models.status import Status
-from tribosweep.sweep import Run, load, run
+from tribosweep.sweep import Run, load, open_run, run
+from tribosweep.sweep.analyses.convergence.figure import fill
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.design.refinement import refined_by
 from tribosweep.sweep.execution.adaptive.richardson import LimitEstimate, agree, estimate
@@ -528,6 +530,33 @@ def test_a_picture_names_its_points_and_says_what_it_leaves_out(law: FakeKernels
     text = Path("picture.svg").read_text()
     assert "relative difference of the wear power" in text
     assert "[s]" in text
+    assert law.calls
+
+
+def test_the_differences_are_also_a_table(law: FakeKernels, file: str, capsys: Captured) -> None:
+    assert main(["run", file, "--set", 'sweep.axes.scheme=["euler", "rk54"]', "--set", "sweep.digits=4"]) == 0
+    found = open_run("known").convergence_curves()
+    frame = found.to_pandas()
+    assert list(frame.columns) == ["point", "curve", "refined", "unit", "value", "from_exact", "from_limit"]
+    assert frame.groupby("point")["curve"].first().to_dict() == {
+        0: "a0 = 0.5 m/s^2, scheme = euler", 1: "a0 = 0.5 m/s^2, scheme = rk54",
+        2: "a0 = 2 m/s^2, scheme = euler", 3: "a0 = 2 m/s^2, scheme = rk54",
+    }  # fmt: skip
+    assert frame.groupby("refined")["unit"].first().to_dict() == {"step": "s", "tolerance": "1"}
+    euler = frame[frame["point"] == 2]  # 2 W + 1 W/s h
+    np.testing.assert_allclose(euler["from_exact"], euler["value"] / 2.0, rtol=1e-9)
+    np.testing.assert_allclose(euler["value"], euler["value"].iloc[0] / 2.0 ** np.arange(len(euler)))
+    assert frame.attrs["units"] == {"from_exact": "1", "from_limit": "1"}
+    assert repr(found) == "<ConvergenceCurves of known: 4 points, wear_power>"
+    capsys.readouterr()
+    assert main(["convergence", "runs/known", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["curves"]
+    assert [row["from_exact"] for row in printed] == frame["from_exact"].tolist()
+    assert not Path("runs/known/convergence.png").exists()
+    figure = Figure(layout="constrained")
+    fill(figure, found, [("step", "largest_step"), ("tolerance",)])
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:2] == ["$a_0$ = 0.5 m/s$^{2}$, euler", "$a_0$ = 2 m/s$^{2}$, euler"]
     assert law.calls
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.supports import PLANE, RING, named
-from tribosweep.sweep.analysis.time_trace import Clearance, TimeTrace
+from tribosweep.sweep.analyses.trace.result import Clearance, TimeTrace
 from tribosweep.sweep.results.picture import HUES, INK, Picture, legend, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_SUPPORTS = 4
 WIDTH, ORBIT, MOTION = 11.0, 3.3, 2.4  # inches: of a picture; height of a support's panels, and of those of the displacements
 MOST_VECTORS = 5000  # instants up to which lines are drawn as lines in .svg and .pdf
 CROWDED = 3000  # instants in contact from which on an orbit is drawn with thin lines
@@ -27,23 +26,16 @@ COARSE = 128  # nodes of a circle
 
 
 def draw(trace: TimeTrace, out: Path | None) -> Picture:
-    """Draw a time history into a .png, .svg or .pdf file; of a structure at most MOST_SUPPORTS supports (see `drawn_of`).
+    """Draw a time history into a .png, .svg or .pdf file; of a structure at most four supports (`TimeTrace.drawn`).
 
     Raises:
         ConfigError: matplotlib is missing, or the suffix is unknown. OSError: `out` cannot be written.
     """
     if trace.clearances or not {"x", "friction_force"} <= trace.columns.keys():
-        rows = len(drawn_of(trace))
+        rows = len(trace.drawn)
         height = ORBIT * rows + (MOTION if points_of(trace) or not rows else 0.0) + 0.5
         return save(out, (WIDTH, height), lambda figure: of_structure(figure, trace), "trace")
     return save(out, (WIDTH, 6.2), lambda figure: of_oscillator(figure, trace), "trace")
-
-
-def drawn_of(trace: TimeTrace) -> tuple[Clearance, ...]:
-    """The supports that are drawn: all, or those with the largest normal forces, in the order of the trace."""
-    peaks = {each.name: -float(trace.columns[named("normal_force", each.name)].max()) for each in trace.clearances}
-    chosen = sorted(peaks, key=lambda name: peaks[name])[:MOST_SUPPORTS]
-    return tuple(each for each in trace.clearances if each.name in chosen)
 
 
 def points_of(trace: TimeTrace) -> dict[str, list[str]]:
@@ -58,7 +50,7 @@ def points_of(trace: TimeTrace) -> dict[str, list[str]]:
 
 def of_structure(figure: Figure, trace: TimeTrace) -> None:
     """Two rows for each support, with the orbit and the forces, and one for the displacements of points."""
-    drawn, points = drawn_of(trace), points_of(trace)
+    drawn, points = trace.drawn, points_of(trace)
     last = bool(points) or not drawn
     heights = [0.5 * ORBIT] * (2 * len(drawn)) + ([MOTION] if last else [])
     grid = figure.add_gridspec(len(heights), 2, width_ratios=[1.0, 2.1] if drawn else [0.0, 1.0], height_ratios=heights)

@@ -15,12 +15,15 @@ from tribosweep import kernels
 from tribosweep.kernels import structure_history
 from tribosweep.kernels.models import MODELS
 from tribosweep.kernels.structure_history import IMPACT_COLUMNS
-from tribosweep.sweep.analysis.event_log import events_of
-from tribosweep.sweep.analysis.time_trace import TimeTrace, steady_trace, trace_of
+from tribosweep.sweep.analyses.events.log import events_of
+from tribosweep.sweep.analyses.events.request import EventsRequest
+from tribosweep.sweep.analyses.trace.figure import draw, of_structure
+from tribosweep.sweep.analyses.trace.motion import steady_trace, trace_of
+from tribosweep.sweep.analyses.trace.request import TraceRequest
+from tribosweep.sweep.analyses.trace.result import Clearance, TimeTrace
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.io.errors import ConfigError
 from tribosweep.sweep.io.toml import to_toml
-from tribosweep.sweep.plots import time_trace as picture
 from tribosweep.sweep.study.load import load
 
 Captured = pytest.CaptureFixture[str]
@@ -72,7 +75,7 @@ def test_a_trace_of_a_structure_is_that_of_its_row() -> None:
 @pytest.mark.slow
 def test_impacts_of_structures_are_those_of_the_rows() -> None:
     config = load(ROD)
-    table = events_of(config, [3, 2], impacts=True, most=10)
+    table = events_of(config, EventsRequest(points=[3, 2], impacts=True)).to_pandas()
     assert [*table.columns] == ["point", *(quantity.name for quantity in IMPACT_COLUMNS)]
     for point, mu in ((3, 0.3), (2, 0.1)):
         row = GIVEN | {"amplitude[north]": 350.0, "mu": mu}
@@ -147,7 +150,7 @@ def test_events_of_a_structure_say_what_to_ask_for(tmp_path: Path, capsys: Captu
     assert "tribosweep trace" in said
     free = {key: value for key, value in ROD.items() if key != "supports"}
     with pytest.raises(ConfigError, match="has none, hence no impacts"):
-        events_of(load({**free, "parameters": {"k": 1.0}, "sweep": {"axes": {"c": [1.0]}}}), [0], impacts=True, most=1)
+        events_of(load({**free, "parameters": {"k": 1.0}, "sweep": {"axes": {"c": [1.0]}}}), EventsRequest(impacts=True))
 
 
 @pytest.mark.slow
@@ -176,15 +179,15 @@ def test_the_command_shows_extremes_and_writes_tables(tmp_path: Path, capsys: Ca
 def test_pictures_show_orbits_with_their_clearance(tmp_path: Path) -> None:
     found = trace_of(load(ROD), 3, 2000)
     out = tmp_path / "trace.png"
-    picture.draw(found, out)
+    draw(found, out)
     assert imread(out).std() > 0.05
     first = out.read_bytes()
-    picture.draw(found, out)
+    draw(found, out)
     assert out.read_bytes() == first  # equal input gives equal bytes
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
-    picture.of_structure(figure, found)
+    of_structure(figure, found)
     orbit = figure.axes[0]
     assert (orbit.get_xlabel(), orbit.get_ylabel(), orbit.get_title(loc="left")) == ("along axis 1 [mm]", "along axis 2 [mm]", "ring")
     circle = orbit.lines[-1].get_xydata()
@@ -205,11 +208,13 @@ def test_pictures_of_one_coordinate_show_its_loop(tmp_path: Path) -> None:
     assert "slides, point 1, by exact: 0 to 4 s" in text
 
 
+def test_a_picture_has_more_instants_unless_their_number_is_given() -> None:
+    assert (TraceRequest().for_picture().rows, TraceRequest(rows=5).for_picture().rows) == (20_000, 5)
+
+
 @pytest.mark.parametrize(("peaks", "names"), [([5.0, 1.0, 4.0, 3.0, 2.0], ["s0", "s2", "s3", "s4"]), ([1.0, 1.0], ["s0", "s1"])])
 def test_of_many_supports_those_that_push_most_are_drawn(peaks: list[float], names: list[str]) -> None:
-    from tribosweep.sweep.analysis.time_trace import Clearance
-
     columns = {"time": np.zeros(1)} | {f"normal_force[s{number}]": np.array([peak]) for number, peak in enumerate(peaks)}
     clearances = tuple(Clearance(f"s{number}", "ring", 0.0, flat=False) for number in range(len(peaks)))
-    found = picture.drawn_of(TimeTrace("", 0, "euler", columns, (), clearances, np.nan))
+    found = TimeTrace("", 0, "euler", columns, (), clearances, np.nan).drawn
     assert [each.name for each in found] == names

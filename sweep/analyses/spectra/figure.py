@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tribosweep.sweep.analysis.spectra import Spectra
+from tribosweep.sweep.analyses.spectra.result import Spectra
 from tribosweep.sweep.results.picture import HUES, INK, Picture, label_plainly, legend, plain, save, write_title
 
 if TYPE_CHECKING:

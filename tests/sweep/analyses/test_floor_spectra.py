@@ -1,10 +1,13 @@
 """Response spectra of the response of a point (floor spectra) against the equation of motion and closed forms."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tribosweep.kernels.time_history import total_acceleration, trace
-from tribosweep.sweep.analysis.spectra import read_spectra
+from tribosweep.sweep.analyses.spectra.read import read_spectra
+from tribosweep.sweep.analyses.spectra.request import SpectraRequest
 from tribosweep.sweep.io.errors import ConfigError
 
 PARAMS = {"m": 2.0, "k": 800.0, "c": 6.0, "gap": 0.02, "k_n": 1e5, "mu": 0.0, "a0": 4.0, "omega": 15.0, "f0": 1.0, "load": 3.0, "end": 6.0}
@@ -30,7 +33,7 @@ def test_a_floor_spectrum_has_the_peak_of_its_floor_and_its_resonance(tmp_path):
     )  # fmt: skip
     study = tmp_path / "floor.toml"
     study.write_text(text)
-    found = read_spectra([study], np.array([floor / (2.0 * np.pi), 30.0]), 0.02, points=[1])
+    found = read_spectra([study], SpectraRequest(frequencies=[floor / (2.0 * np.pi), 30.0], damping=0.02, points=[1]))
     assert found.names == ("point 1",)
     r = floor / w0
     steady = 2.0 * np.sqrt((1.0 + (2.0 * damping * r) ** 2) / ((1.0 - r**2) ** 2 + (2.0 * damping * r) ** 2))
@@ -38,13 +41,13 @@ def test_a_floor_spectrum_has_the_peak_of_its_floor_and_its_resonance(tmp_path):
     assert resonant == pytest.approx(steady * np.sqrt(1.0 + 0.04**2) / 0.04, rel=0.02)  # an oscillator of 2 % at resonance
     assert stiff == pytest.approx(found.measures["pga"][0], rel=0.03)
     with pytest.raises(ConfigError, match="point"):
-        read_spectra([study], np.array([1.0]), points=[9])
+        read_spectra([study], SpectraRequest(frequencies=1.0, points=9))
     with pytest.raises(ConfigError, match="lower --to"):
-        read_spectra([study], np.array([1e6]), points=[0])
+        read_spectra([study], SpectraRequest(frequencies=1e6, points=0))
 
 
 def test_structures_and_files_have_none(tmp_path):
     with pytest.raises(ConfigError, match="relative to the ground"):
-        read_spectra(["tube_in_supports"], np.array([1.0]), points=[0])
+        read_spectra([Path("tube_in_supports")], SpectraRequest(points=0))
     with pytest.raises(ConfigError, match="one study"):
-        read_spectra([tmp_path / "a.csv"], np.array([1.0]), points=[0])
+        read_spectra([tmp_path / "a.csv"], SpectraRequest(points=0))

@@ -1,5 +1,6 @@
 """Spectra of files and studies, from the command and from Python."""
 
+import inspect
 import json
 
 import numpy as np
@@ -58,8 +59,10 @@ def test_the_command_writes_what_python_computes(tmp_path, capsys):
         (["sdnd104"], "excitation: missing"),
         (["quake", "random_support"], "one study"),
         (["nosuch.csv"], "No such file"),
-        (["quake", "--damping", "1"], "less than 1"),
-        (["quake", "--from", "0"], "0 < from"),
+        (["quake", "--damping", "1"], "--damping: 1 is out of bounds: must be >= 0 and < 1"),
+        (["quake", "--from", "0"], "--from: 0 is out of bounds: must be > 0"),
+        (["quake", "--from", "9", "--to", "3"], "--from: 9 Hz is above --to, 3 Hz"),
+        (["quake", "--period", "0"], "--period: 0 is out of bounds: must be > 0"),
         (["quake", "--out", "a.txt"], ".parquet"),
         (["random_support", "--draws", "0"], "must be >= 1"),
     ],
@@ -70,5 +73,31 @@ def test_what_has_no_spectrum_is_named(words, message, capsys):
 
 
 def test_frequencies_are_checked_in_python():
-    with pytest.raises(ConfigError, match="positive"):
+    with pytest.raises(ConfigError, match="frequencies: -2 is out of bounds: must be > 0"):
         tribosweep.spectra("quake", [1.0, -2.0])
+
+
+def test_python_and_the_command_have_one_request_and_one_result(sine):
+    path, _ = sine
+    asked, of_run = (inspect.signature(each).parameters for each in (tribosweep.spectra, tribosweep.Run.spectra))
+    assert {name: each.default for name, each in asked.items() if name != "source"} == {
+        name: each.default for name, each in of_run.items() if name != "self"
+    }
+    found = tribosweep.spectra([path], np.array([1.0, 2.0]), time="t", acceleration="NS", periods=0.5)
+    assert repr(found) == "<Spectra of 1 record at 2 frequencies>"
+    assert found.to_pandas().attrs["units"]["Sa"] == "m/s^2"
+    measures = found.to_pandas("measures")
+    assert measures.attrs["units"] == {"pga": "m/s^2", "pgv": "m/s", "arias": "m/s", "cav": "m/s", "sa_0.5s": "m/s^2"}
+    assert measures["sa_0.5s"].tolist() == pytest.approx([found.spectrum.acceleration[0, 1]])
+    assert "<table" in found._repr_html_()
+
+
+def test_a_run_has_the_spectra_of_its_study(tmp_path):
+    excitation = {"random": {"band": [1.0, 9.0], "rms": 1.0, "duration": 2.0, "interval": 0.01}}
+    study = {"excitation": excitation, "time": {"end": 2.0}, "sweep": {"axes": {"mu": [0.1]}}}
+    (tmp_path / "run.toml").write_text(load(study).to_toml())
+    config = load(tmp_path / "run.toml")
+    made = tribosweep.Run(tmp_path / "run.toml", config, True, {}, {}, 0)
+    frame = made.spectra(2.0, draws=2).to_pandas()
+    pd.testing.assert_frame_equal(frame, tribosweep.spectra(tmp_path / "run.toml", 2.0, draws=2).to_pandas())
+    assert frame.record.tolist() == ["draw 0", "draw 1"]

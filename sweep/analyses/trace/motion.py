@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT, STEADY
 from tribosweep.kernels.models.supports import named
-from tribosweep.sweep.analysis.event_log import POINT, given_of, scheme_of
+from tribosweep.sweep.analyses.trace.result import TIME, Clearance, TimeTrace
+from tribosweep.sweep.analysis.study_rows import given_of, scheme_of
 from tribosweep.sweep.analysis.supports import require_support
 from tribosweep.sweep.execution.record_bank import record_of_row
 from tribosweep.sweep.execution.shard import solve_points
@@ -21,15 +22,11 @@ from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.rules import check_fixed
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 RESTARTED = ("x_end", "v_end", "x_end_2", "v_end_2", "period", "buckled")  # what tells where a steady motion begins
 PERIODS = 20  # of the excitation: longer runs show only their last ones where nothing else is asked for
 SETTLING = 50  # periods for a contact with memory to return to its steady motion
 MOST_EVENTS = 1_000_000
 MOST_ROWS = 10_000_000
-TIME = Quantity("time", "s", "time")
 _OF_COORDINATES = (
     Quantity("q", "m", "coordinate"),
     Quantity("v", "m/s", "velocity of the coordinate"),
@@ -47,52 +44,6 @@ _OF_SUPPORTS = {
         Quantity("place_2", "m", "displacement from the clearance's centre along the second axis of the support"),
     )
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Clearance:
-    """A support as it is drawn.
-
-    Attributes:
-        name: of the support. obstacle: one of `tribosweep.kernels.models.supports.OBSTACLES`. gap: clearance [m].
-        flat: whether the structure moves along its first axis alone.
-    """
-
-    name: str
-    obstacle: str
-    gap: float
-    flat: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TimeTrace:
-    """One point of a study in time.
-
-    Attributes:
-        study: name of the study. point: number of the point. scheme: what computed the trace.
-        columns: name -> (n,) values, `time` [s] first. quantities: what each column is.
-        clearances: the supports of a structure, in the order of the study; none of an oscillator with one coordinate.
-        period: period of a single sine that shakes an oscillator with one coordinate [s]; NaN if there is none.
-    """
-
-    study: str
-    point: int
-    scheme: str
-    columns: dict[str, np.ndarray]
-    quantities: tuple[Quantity, ...]
-    clearances: tuple[Clearance, ...]
-    period: float
-
-    @property
-    def time(self) -> np.ndarray:
-        """(n,) times [s]."""
-        return self.columns[TIME.name]
-
-    def table(self) -> pd.DataFrame:
-        """The trace as a table, one row per instant."""
-        import pandas as pd
-
-        return pd.DataFrame({POINT: np.full(len(self.time), self.point), **self.columns})
 
 
 def trace_of(
@@ -248,25 +199,3 @@ def steady_trace(
     columns = kernels.trace(model.name, timed, settling, samples, MOST_EVENTS)
     columns["time"] -= settling
     return columns, period
-
-
-def extremes(trace: TimeTrace, names: list[str]) -> list[tuple[str, str, float, float, float, float, float, float]]:
-    """For each named column: name, unit, first and last value, least value and its time [s], largest value and its time [s]."""
-    units = {quantity.name: quantity.unit_suffix.strip() for quantity in trace.quantities}
-    found = []
-    for name in names:
-        values = trace.columns[name]
-        low, high = int(np.argmin(values)), int(np.argmax(values))
-        found.append(
-            (
-                name,
-                units[name],
-                float(values[0]),
-                float(values[-1]),
-                float(values[low]),
-                float(trace.time[low]),
-                float(values[high]),
-                float(trace.time[high]),
-            )
-        )
-    return found
