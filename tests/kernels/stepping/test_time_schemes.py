@@ -17,7 +17,7 @@ from tribosweep.kernels.batch import solve as batch
 from tribosweep.kernels.models import RUBBING_MASS
 from tribosweep.kernels.models.schemes import EXACT, SCHEMES
 from tribosweep.kernels.models.status import Status
-from tribosweep.kernels.stepping import loop
+from tribosweep.kernels.stepping import loop, progress
 
 Solve = Callable[..., dict[str, np.ndarray]]
 TIME_SCHEMES = tuple(name for name in SCHEMES if name != EXACT)
@@ -264,7 +264,7 @@ def test_a_run_of_too_many_fixed_steps_ends_at_once(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["adapt2", "rk54"])
 @pytest.mark.usefixtures("fresh_programs")
 def test_no_run_exceeds_the_bound_on_steps(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
-    monkeypatch.setattr(loop, "MOST_STEPS", 1000.0)
+    monkeypatch.setattr(progress, "MOST_STEPS", 1000.0)
     columns = {"a0": np.array([3.0, 3.0]), "end": np.array([100.0, 0.001]), "k_t": 1e6, "largest_step": 1e-4}
     found = batch.solve(RUBBING_MASS, scheme, columns, count=2)
     assert found.status.tolist() == [Status.TOO_MANY_STEPS, Status.OK]
