@@ -1,4 +1,4 @@
-"""What a package that brings a law checks it with; see `docs/how-to/laws.md`. It starts JAX and compiles programs: a minute a law.
+"""Checks of a law that another package brings; see `docs/how-to/laws.md`. They compile programs, for one to five minutes.
 
 from tribosweep.testing import check_law
 
@@ -37,7 +37,7 @@ def check_law(
         switch: the parameter that switches the law on.
         parameters: of a run in which the law matters, by name (numbers, SI units). `end` is 1 s and `step` 1e-3 s unless they are given.
         model: of the runs; by default "stop" for a law of a wall, else "rubbing_mass".
-        schemes: the time schemes to check; without any only the cycle is.
+        schemes: the time schemes to check; if there are none only the cycle is checked.
         allowed: largest error of theirs at `step`, as a part of the largest of |x_end| and |v_end|.
 
     Returns:

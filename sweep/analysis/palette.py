@@ -1,4 +1,4 @@
-"""Colours of words, shared by pictures and reports."""
+"""Colours of words on maps, shared by pictures and reports; those of lines are `results.picture.HUES`."""
 
 from __future__ import annotations
 

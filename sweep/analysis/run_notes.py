@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tribosweep.kernels.models import Model
+from tribosweep.kernels.models.friction_laws import FRICTION_LAWS
 from tribosweep.kernels.models.structure_idle import idle
 from tribosweep.kernels.models.supports import named
 from tribosweep.sweep.analysis.run_state import model_of
@@ -47,7 +48,7 @@ def notes_on_damping(path: Path, model: Model) -> list[str]:
         return any((column > 0.0).any() for column in columns)  # mostly the first shard tells
 
     if model.structure is None:
-        if "k_t" not in given or given & {"c_t", "bristle_stiffness", "dahl_stiffness"} or not rubs("mu", "mu_s", "mu_d"):
+        if "k_t" not in given or given & {"c_t", *FRICTION_LAWS} or not rubs("mu", "mu_s", "mu_d"):
             return []
         return [f"Note: c_t is not given: while the contact holds it has critical damping, c_t = {FORMULA}. {WITHOUT}"]
     own = [

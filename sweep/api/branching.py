@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tribosweep.sweep.api.progress import shown
 from tribosweep.sweep.api.running import default_directory
-from tribosweep.sweep.io.wording import in_python
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.study.builder import Study
 
 if TYPE_CHECKING:

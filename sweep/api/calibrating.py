@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tribosweep.sweep.api.progress import shown
 from tribosweep.sweep.api.running import default_directory
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
-from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 

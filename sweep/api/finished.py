@@ -16,8 +16,8 @@ from tribosweep.sweep.design.axis import Counted
 from tribosweep.sweep.design.refinement import Convergence
 from tribosweep.sweep.execution.dataset import Dataset, rows_of
 from tribosweep.sweep.execution.directory import RunDirectory, count_failed
+from tribosweep.sweep.io.argument_names import in_python, texts_of
 from tribosweep.sweep.io.errors import ConfigError, Problem, RowError, advise
-from tribosweep.sweep.io.wording import in_python, texts_of
 from tribosweep.sweep.results import frames
 from tribosweep.sweep.results.result import Result
 from tribosweep.sweep.study.config import Config

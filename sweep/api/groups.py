@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tribosweep.sweep.analysis.group_map import map_for, statistic_of
 from tribosweep.sweep.analysis.isolines import with_lines
+from tribosweep.sweep.io.argument_names import texts_of
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
-from tribosweep.sweep.io.wording import texts_of
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analysis.regime_map import RegimeMap

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tribosweep.sweep.api.finished import Run
 from tribosweep.sweep.api.running import load_document
 from tribosweep.sweep.execution.directory import RunDirectory, count_failed
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.io.errors import ConfigError
-from tribosweep.sweep.io.wording import in_python
 
 if TYPE_CHECKING:
     import pandas as pd

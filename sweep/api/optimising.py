@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from tribosweep.sweep.api.progress import shown
 from tribosweep.sweep.api.running import default_directory
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.text import counted
-from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 

@@ -24,10 +24,10 @@ from tribosweep.sweep.execution.job import Progress, begin_job, compute_shards, 
 from tribosweep.sweep.execution.job_share import Share
 from tribosweep.sweep.execution.lock import clear, hold
 from tribosweep.sweep.execution.shard_check import describe_faults, inspect_run, is_complete
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.io.atomic import remove
 from tribosweep.sweep.io.errors import ConfigError, Problem
 from tribosweep.sweep.io.toml import parse_toml
-from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load

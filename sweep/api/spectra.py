@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tribosweep.sweep.analyses.spectra import ANALYSIS
 from tribosweep.sweep.analyses.spectra.request import SpectraRequest
 from tribosweep.sweep.excitation.response_spectrum import DAMPING
-from tribosweep.sweep.io.wording import in_python
+from tribosweep.sweep.io.argument_names import in_python
 
 if TYPE_CHECKING:
     from tribosweep.sweep.analyses.spectra.result import Spectra

@@ -22,7 +22,7 @@ from tribosweep.sweep.cli import (
     starting,
     structures,
 )
-from tribosweep.sweep.cli.groups import Commands, help_of
+from tribosweep.sweep.cli.help_layout import Commands, help_of
 from tribosweep.sweep.cli.terminal import emit
 from tribosweep.sweep.io.version import VERSION
 

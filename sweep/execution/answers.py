@@ -1,7 +1,7 @@
-"""Numbers that a search or a sampler has asked for, in files, so that it goes on where it was ended.
+"""Numbers that a search or a sampler has asked for, in files, so that it continues where it was interrupted.
 
-Searches and samplers ask for numbers at one point after the other and are the same whenever they get the same answers. So nothing of
-theirs is kept: a later process that begins anew with the same answers soon comes to where the earlier one was ended.
+Searches and samplers ask for numbers at one point after the other and are the same whenever they get the same answers. So their
+state is not kept: a later process begins anew, gets the answers from the files, and soon comes to where the earlier one was interrupted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A shard: a block of a study's points that is one file. It is computed piece by piece if it takes long.
+"""A shard: a block of a study's points that is one file, which `job` writes. It is computed here, piece by piece if it takes long.
 
 The number of rows of a piece depends on the speed of the machine. The rows do not: neither on the worker, nor on those computed with them.
 """

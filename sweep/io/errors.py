@@ -1,4 +1,4 @@
-"""Errors of a study. Every problem names the path of its key."""
+"""Errors of a study, each with the path of its key, and advice on names that are wrong."""
 
 from __future__ import annotations
 

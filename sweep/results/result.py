@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tribosweep.sweep.io.argument_names import in_python
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.io.table_files import is_table, write_table
-from tribosweep.sweep.io.wording import in_python
 from tribosweep.sweep.results.printed import PrintedTable
 
 if TYPE_CHECKING:

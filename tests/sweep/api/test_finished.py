@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.sweep.conftest import FakeKernels
 from tribosweep.sweep import ConfigError, RowError, Share, Study, run
-from tribosweep.sweep.io.wording import reworded
+from tribosweep.sweep.io.argument_names import reworded
 
 A0, MU = [1.0, 2.0, 4.0], {"from": 0.1, "to": 0.5, "count": 5}
 GRID: dict[str, Any] = {"study": {"name": "grid"}, "parameters": {"m": 2.0}, "sweep": {"axes": {"a0": A0, "mu": MU}}}

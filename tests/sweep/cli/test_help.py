@@ -18,7 +18,7 @@ import typer
 from tribosweep.kernels.models import MODELS
 from tribosweep.sweep.cli import completion, main
 from tribosweep.sweep.cli.app import COMMANDS, app
-from tribosweep.sweep.cli.groups import TASKS
+from tribosweep.sweep.cli.help_layout import TASKS
 from tribosweep.sweep.cli.topics import ABOUT, LONG, Topic, listed_models
 from tribosweep.sweep.io import shipped
 from tribosweep.sweep.study import branches, calibration, optimise

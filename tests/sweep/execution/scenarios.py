@@ -200,7 +200,7 @@ def put_optimisation(folder: Path) -> list[str]:
     return [*words, "--set", "optimise.minimise=wear_power", "--set", "parameters.omega=7.0"]
 
 
-def fake_searches(optimisation: Optimisation, _request: object = None, _tell: object = None) -> OptimisationResult:
+def fake_searches(optimisation: Optimisation, *_others: object) -> OptimisationResult:
     """Stands in for the searches of an optimisation: points along a diagonal, the first of which is the optimum."""
     functions = (*optimisation.objectives, *optimisation.constraints)
     n, count = len(optimisation.space.frees), len(optimisation.objectives)

@@ -175,7 +175,7 @@ def test_an_error_of_the_engine_ends_all_searches(monkeypatch: pytest.MonkeyPatc
     optimisation, make = problem([(rosenbrock, False)], [], [(-2.0, 2.0), (-2.0, 2.0)])
     evaluator = make(optimisation)
     monkeypatch.setattr(evaluator, "at", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-    monkeypatch.setattr(analysis, "Evaluator", lambda _: evaluator)
+    monkeypatch.setattr(analysis, "Evaluator", lambda *_: evaluator)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         analysis.carry_out(optimisation)
