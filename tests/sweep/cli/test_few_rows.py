@@ -254,7 +254,7 @@ def test_an_optimisation_of_little_is_a_result_or_a_sentence(
     names = ["wear_power", "slip_distance"][:objectives]
     raw = {**scenarios.CHOICE, "optimise": {**scenarios.CHOICE["optimise"], "minimise": names, **asked}}
     study = scenarios.write(tmp_path / "choice.toml", raw)
-    monkeypatch.setattr(searches, "Evaluator", lambda optimisation: Analytic(optimisation, [goal] * objectives + [limit]))
+    monkeypatch.setattr(searches, "Evaluator", lambda optimisation, *_: Analytic(optimisation, [goal] * objectives + [limit]))
     words, out = ["optimise", study, "--out", str(tmp_path / "best")], str(tmp_path / "best")
     for more in ([], ["--json"], ["--picture", "p.png"], ["--landscape", "l.png"]):
         status = said_well([*words, *more], capsys)
