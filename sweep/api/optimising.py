@@ -173,6 +173,6 @@ def optimise(
         analysis.check(request, found)
         with hold_apart(directory, OPTIMISED):
             with shown(progress, "searches") as update:
-                result = analysis.carry_out(found, request, update, directory)
+                result = analysis.carry_out(found, request, update, analysis.answers_for(found, directory))
             results.write(result, directory)
     return Optimised(result, directory)

@@ -16,6 +16,7 @@ from tribosweep.sweep.cli.arguments import AsJson, Settings, StudyFile
 from tribosweep.sweep.cli.shared import FAILED_ROWS, interruptible
 from tribosweep.sweep.cli.terminal import emit, print_json, print_table, progress, say, say_notes
 from tribosweep.sweep.io.errors import ConfigError, Problem
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import short
 
 if TYPE_CHECKING:
@@ -127,22 +128,23 @@ def check_packages(method: Method) -> None:
 
 def sampled(result: CalibrationResult, method: Method, directory: Path) -> CalibrationResult:
     """The result with draws of the posterior; what goes on is kept in the directory until it ends."""
-    from tribosweep.sweep.analysis.calibration.posterior.analysis import sample, stage_files
-    from tribosweep.sweep.execution.answers import DENSITIES
+    from tribosweep.sweep.analysis.calibration.posterior.analysis import answers_for, sample, stage_files
 
     files = stage_files(result, directory) if method is Method.smc else None
-    if files is None and any(True for _ in directory.glob(DENSITIES)):
-        say(f"Sampling goes on with the densities in {directory}.")
+    answers = answers_for(result, directory) if method is Method.nuts else None
+    if answers is not None and answers.there:
+        say(f"Sampling goes on with the densities of {counted(answers.there, 'point')} in {directory}.")
     if files is not None and (there := files.stages_there()):
-        say(f"Sampling goes on after {there} {'stages' if there > 1 else 'stage'} in {directory}.")
+        say(f"Sampling goes on after {counted(there, 'stage')} in {directory}.")
 
     def going_on() -> str:
-        there = files.stages_there() if files is not None else any(True for _ in directory.glob(DENSITIES))
-        on = "goes on after the last stage" if files is not None else "goes on with the densities that are there"
-        return f"The same command {on if there else 'begins anew'}, with the same numbers."
+        if answers is not None:
+            return answers.going_on("densities")
+        goes_on = "goes on after the last stage" if files and files.stages_there() else "begins anew"
+        return f"The same command {goes_on}, with the same numbers."
 
     with interruptible(going_on), progress("draws" if method is Method.nuts else "hundredths") as update:
-        return replace(result, posterior=sample(result, method.value, update, directory))
+        return replace(result, posterior=sample(result, method.value, update, directory, answers))
 
 
 def draw_posterior(result: CalibrationResult, traces: Path | None, pairs: Path | None) -> None:

@@ -38,7 +38,6 @@ def optimise(
 ) -> None:
     """Choose parameters so that an observable is least or greatest while others keep their limits; of two, the Pareto front."""
     from tribosweep.sweep.analysis.optimisation import analysis, load, results
-    from tribosweep.sweep.execution.answers import POINTS
     from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
     from tribosweep.sweep.results.picture import is_picture
@@ -49,18 +48,12 @@ def optimise(
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)
     analysis.check(request, found)
-
-    def there() -> bool:
-        return any(True for _ in directory.glob(POINTS))
-
-    def going_on() -> str:
-        return f"The same command {'goes on with the points that are there' if there() else 'begins anew'}, with the same numbers."
-
     with hold_apart(directory, OPTIMISED):
-        if there():
-            say(f"The searches go on with the points in {directory}.")
-        with interruptible(going_on), progress("searches") as update:
-            result = analysis.carry_out(found, request, update, directory)
+        known = analysis.answers_for(found, directory)
+        if known.there:
+            say(f"The searches go on with what is known of {counted(known.there, 'point')} in {directory}.")
+        with interruptible(lambda: known.going_on("points")), progress("searches") as update:
+            result = analysis.carry_out(found, request, update, known)
         files = results.write(result, directory)
     if picture is not None:
         draw(result, picture)

@@ -20,7 +20,7 @@ from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
 from tribosweep.sweep.io.files import holds, read_bytes, read_text
 from tribosweep.sweep.io.toml import parse_toml, text
-from tribosweep.sweep.study.load import OTHER_COMMANDS
+from tribosweep.sweep.study.document import OTHER_COMMANDS
 
 DEFAULT_MODEL = next(iter(MODELS))
 CALIBRATION, OPTIMISATION, BRANCHES = "calibration", "optimise", "branches"

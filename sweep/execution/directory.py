@@ -29,7 +29,7 @@ from tribosweep.kernels.models.status import RESULTS
 from tribosweep.sweep.design.boundary import Boundary
 from tribosweep.sweep.design.designs import BY_LEVELS, CONCATENATION, Adaptive, Design
 from tribosweep.sweep.design.subset_simulation import SubsetSimulation
-from tribosweep.sweep.execution.answers import DENSITIES, POINTS
+from tribosweep.sweep.execution.answers import OF_NUTS, OF_OPTIMISE
 from tribosweep.sweep.execution.lock import hold
 from tribosweep.sweep.execution.recovery import rebuild_manifest
 from tribosweep.sweep.execution.stored import Manifest, problems_in
@@ -68,10 +68,10 @@ class Kind:
 
 KINDS = {
     MANIFEST: Kind("a run", ("points/part-*.parquet",)),
-    CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet", DENSITIES), "goes to one of its own",
+    CALIBRATED: Kind("a calibration", ("smc_chain_*.parquet", f"{OF_NUTS}_*.parquet"), "goes to one of its own",
                      f"{CALIBRATED} has the values, residuals.parquet the fit, fitted.toml a study to run",
                      "an unfinished calibration, not a run: tribosweep calibrate completes it"),
-    OPTIMISED: Kind("an optimisation", (POINTS,), "goes to one of its own",
+    OPTIMISED: Kind("an optimisation", (f"{OF_OPTIMISE}_*.parquet",), "goes to one of its own",
                     f"{OPTIMISED} has the variables, optimised.toml is a study to run",
                     "an unfinished optimisation, not a run: tribosweep optimise completes it"),
     BRANCHED: Kind("branches", ("points/block-*.parquet", "curves/block-*.parquet"), "go to one of their own",

@@ -9,7 +9,7 @@ from typing import Any
 from tribosweep.kernels.models import MODELS, Model
 from tribosweep.kernels.models.naming import SURE, SYNONYMS, nearest_spelling
 from tribosweep.sweep.design.axis import DRAW, RECORD
-from tribosweep.sweep.io.errors import LISTED, Problem, advise
+from tribosweep.sweep.io.errors import LISTED, Problem, advise, shorten
 from tribosweep.sweep.study.grammar import Table, nulls, read_table
 from tribosweep.sweep.study.load_tables import file_keys
 from tribosweep.sweep.study.schema import (
@@ -57,6 +57,13 @@ def read_document(raw: dict[str, Any], problems: list[Problem]) -> Document:
     return read_table(Document, raw, "", problems, lambda location, known: unknown(location, known, model))
 
 
+OTHER_COMMANDS = {
+    "calibration": ("a calibration", "calibrate"),
+    "optimise": ("an optimisation", "optimise"),
+    "branches": ("one of branches", "branches"),
+}  # section that `run` does not read -> what a study with it is, and the command that carries it out
+
+
 def read_section(shape: type[Table], name: str, raw: Mapping[str, Any], missing: str, problems: list[Problem]) -> Table | None:
     """Read the section of a study that another command than `run` carries out.
 
@@ -70,6 +77,8 @@ def read_section(shape: type[Table], name: str, raw: Mapping[str, Any], missing:
     section = raw.get(name)
     if not isinstance(section, dict):
         other = "; tribosweep run carries out this study" if "sweep" in raw or "parameters" in raw else ""
+        if near := nearest_spelling(name, [key for key in raw if isinstance(key, str) and key not in Document.model_fields], SURE):
+            other = f"; is {shorten(near)} meant as [{name}]?"
         problems.append(Problem(name, f"missing: {missing}{other}"))
         return None
     problems += itertools.islice(nulls(section, name), LISTED * LISTED)
@@ -114,6 +123,8 @@ def unknown(location: Sequence[str], known: Mapping[str, str], model: str = "") 
         location: the key, behind those of its tables. known: the keys that its table has, with their descriptions.
     """
     *tables, key = location
+    if not tables:
+        known = {**known, **{section: f"section of {what}" for section, (what, _) in OTHER_COMMANDS.items()}}
     alias, topic = OF_SAMPLES.get(key, ALIASES.get(key)) if tables == ["sweep"] else None, TOPICS.get(location[0], "")
     if alias in known:
         return f"unknown key; [sweep] calls it {alias!r}"

@@ -32,7 +32,7 @@ from tribosweep.sweep.study.builder import Study
 from tribosweep.sweep.study.capabilities import check_asked, check_columns, check_precision, check_uses, uses_of
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.designs import ParsedSweep, read_sweep, sweep_document
-from tribosweep.sweep.study.document import belongs, read_document
+from tribosweep.sweep.study.document import OTHER_COMMANDS, belongs, read_document
 from tribosweep.sweep.study.event import named_in, read_events
 from tribosweep.sweep.study.excitation import Excitation
 from tribosweep.sweep.study.rules import check_fixed, check_rules
@@ -42,11 +42,6 @@ from tribosweep.sweep.study.signals import check_segment, read_signals, section_
 from tribosweep.sweep.study.subset_simulation import check_limit
 
 DEFAULT_SCHEME = "exact"
-OTHER_COMMANDS = {
-    "calibration": ("a calibration", "calibrate"),
-    "optimise": ("an optimisation", "optimise"),
-    "branches": ("one of branches", "branches"),
-}  # section that `run` does not read -> what a study with it is, and the command that carries it out
 
 
 def load(config: Config | Study | Mapping[str, Any] | str | os.PathLike[str], overrides: Sequence[str] = ()) -> Config:

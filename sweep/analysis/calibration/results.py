@@ -21,7 +21,7 @@ from tribosweep.sweep.analysis.calibration.posterior.draws import POSTERIOR, Dra
 from tribosweep.sweep.analysis.calibration.posterior.smc_stages import FILES
 from tribosweep.sweep.analysis.calibration.system import System
 from tribosweep.sweep.analysis.calibration.uncertainty import FitUncertainty, Profile
-from tribosweep.sweep.execution.answers import DENSITIES
+from tribosweep.sweep.execution.answers import OF_NUTS, forget
 from tribosweep.sweep.execution.directory import CALIBRATED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.errors import ConfigError
@@ -246,11 +246,12 @@ def write(result: CalibrationResult, directory: Path) -> list[Path]:
     if result.posterior is not None:
         files[posterior] = to_bytes(result.posterior)
     obsolete = [path for path in (directory / "profiles.parquet",) if path not in files]
-    if result.posterior is not None:  # the draws are there: nothing has to go on
-        obsolete += [path for names in (FILES, DENSITIES) for path in directory.glob(names)]
+    obsolete += directory.glob(FILES) if result.posterior is not None else []  # the draws are there: nothing has to go on
     if posterior not in files and not belongs(posterior, result.calibration):
         obsolete.append(posterior)
     write_together(files, obsolete)
+    if result.posterior is not None:
+        forget(directory, OF_NUTS)
     return [*files]
 
 

@@ -19,9 +19,8 @@ from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import AT_BOUND, Optimum, conditions, ends_of, optima_of
 from tribosweep.sweep.analysis.optimisation.results import END_OF_FRONT, OptimisationRequest, OptimisationResult, Slice, value_and_unit
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, Task, candidate_of, limits_of, scales_of, search
-from tribosweep.sweep.execution.answers import POINTS, Answers
+from tribosweep.sweep.execution.answers import OF_OPTIMISE, Answers, answers_of
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise
-from tribosweep.sweep.io.version import VERSION
 from tribosweep.sweep.study.optimise import EVOLUTION
 
 SAMPLE = 4  # points for each start, computed without derivatives, from which the starts are chosen
@@ -47,20 +46,26 @@ def carry_out(
     optimisation: Optimisation,
     request: OptimisationRequest | None = None,
     tell: Callable[[int, int], None] | None = None,
-    folder: Path | None = None,
+    answers: Answers | None = None,
 ) -> OptimisationResult:
     """Search from every start and derive optima, sensitivities, the front and notes.
 
     Args:
         optimisation: see `load.load`. request: additional results. tell: called with the number of finished searches and the total number.
-        folder: where what was computed is kept until the end, so that an optimisation that was ended goes on; None to keep nothing.
+        answers: what is known, and where what is computed is kept; see `answers_for`. None to keep nothing.
 
     Raises:
         ConfigError: no start has results, or the request is invalid.
     """
     request = request or OptimisationRequest()
     check(request, optimisation)
-    evaluator = Evaluator(optimisation, answers_of(optimisation, folder))
+    with answers or Answers() as known:
+        return searched(Evaluator(optimisation, known), request, tell)
+
+
+def searched(evaluator: Evaluator, request: OptimisationRequest, tell: Callable[[int, int], None] | None) -> OptimisationResult:
+    """The same, by an evaluator."""
+    optimisation = evaluator.optimisation
     space = evaluator.space
     sample = (starts_of(evaluator, SAMPLE * optimisation.starts, optimisation.seed) - space.low) / space.width
     measures = evaluator.measures(space.low + space.width * sample)
@@ -91,12 +96,10 @@ def carry_out(
     return finished(OptimisationResult(optimisation, evaluator, scales, optima, candidates, jumps, polished, front), request)
 
 
-def answers_of(optimisation: Optimisation, folder: Path | None) -> Answers:
-    """What this version computed before at points of an optimisation."""
-    if folder is None:
-        return Answers()
+def answers_for(optimisation: Optimisation, folder: Path) -> Answers:
+    """What is known of an optimisation that was interrupted in a directory."""
     section = json.dumps(optimisation.section, sort_keys=True, default=str)
-    return Answers(folder, POINTS, f"{VERSION} {optimisation.config.digest} {section}")
+    return answers_of(folder, OF_OPTIMISE, optimisation.config, optimisation.space.names, section)
 
 
 def chosen_starts(optimisation: Optimisation, sample: np.ndarray, measures: np.ndarray, scales: Scales) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,7 @@ class Evaluator:
     """
 
     def __init__(self, optimisation: Optimisation, answers: Answers | None = None) -> None:
-        """Take apart the rows of a point; the first call compiles a program. `answers`: of a process that was ended."""
+        """Take apart the rows of a point; the first call compiles a program. `answers`: what is known, and where new ones are kept."""
         self.answers = answers or Answers()
         config = optimisation.config
         self.optimisation, self.config, self.space = optimisation, config, optimisation.space
@@ -121,7 +122,7 @@ class Evaluator:
     def rows(self, coordinates: np.ndarray) -> Rows:
         """Run the rows of points (lanes, n) with derivatives."""
         self.runs += len(coordinates) * self.count
-        return self.unpacked(self.answers.of("rows", coordinates, lambda points: packed(self.new_rows(points))), coordinates.shape[1])
+        return self.answered("rows", coordinates, coordinates.shape[1], self.new_rows)
 
     def new_rows(self, coordinates: np.ndarray) -> Rows:
         """The same of points that are not known."""
@@ -144,7 +145,7 @@ class Evaluator:
     def plain_rows(self, coordinates: np.ndarray) -> Rows:
         """Run the rows of points (lanes, n) without derivatives, faster."""
         self.plain += len(coordinates) * self.count
-        return self.unpacked(self.answers.of("plain rows", coordinates, lambda points: packed(self.new_plain_rows(points))), 0)
+        return self.answered("plain rows", coordinates, 0, self.new_plain_rows)
 
     def new_plain_rows(self, coordinates: np.ndarray) -> Rows:
         """The same of points that are not known."""
@@ -159,7 +160,7 @@ class Evaluator:
             asked=self.config.asked,
         )  # fmt: skip
         found = {**solution.observables, "status": solution.status}
-        return self.collected(found, np.zeros((lanes, self.count, len(self.names), 0)), np.ones(lanes, bool))
+        return self.collected(found, np.zeros((lanes, self.count, len(self.names), len(self.space.names))), np.ones(lanes, bool))
 
     def collected(self, found: Mapping[Any, np.ndarray], slopes: np.ndarray, admissible: np.ndarray) -> Rows:
         """The results of rows by point."""
@@ -169,13 +170,21 @@ class Evaluator:
         good = np.isin(found["status"], RESULTS).reshape(shape).all(axis=1)
         return Rows(values, slopes, np.stack(codes, axis=-1) if codes else np.zeros((*shape, 0)), good & admissible)
 
-    def unpacked(self, numbers: np.ndarray, n: int) -> Rows:
-        """The results of `packed`, with derivatives by n coordinates; without any they are 0."""
-        lanes, shape = len(numbers), (self.count, len(self.names))
-        sizes = np.cumsum([self.count * len(self.names), self.count * len(self.names) * n, self.count * len(self.words)])
+    def answered(self, question: str, coordinates: np.ndarray, n: int, compute: Callable[[np.ndarray], Rows]) -> Rows:
+        """The results of rows with derivatives by n coordinates (0: without), of which some may be known from an earlier process."""
+        if self.answers.folder is None:
+            return compute(coordinates)
+        shape = (self.count, len(self.names))
+        *sizes, size = np.cumsum([math.prod(shape), math.prod(shape) * n, self.count * len(self.words), 1]).tolist()
+        numbers = self.answers.of(question, coordinates, size, lambda points: packed(compute(points), n))
         values, slopes, codes, good = np.split(numbers, sizes, axis=1)
-        along = slopes.reshape(lanes, *shape, n) if n else np.zeros((lanes, *shape, len(self.space.names)))
-        return Rows(values.reshape(lanes, *shape), along, codes.reshape(lanes, self.count, len(self.words)), good[:, 0] > 0.0)
+        lanes = len(numbers)
+        return Rows(
+            values.reshape(lanes, *shape),
+            slopes.reshape(lanes, *shape, n) if n else np.zeros((lanes, *shape, len(self.space.names))),
+            codes.reshape(lanes, self.count, len(self.words)),
+            good[:, 0] > 0.0,
+        )
 
     def at(self, coordinates: np.ndarray) -> list[Functions]:
         """The functions and their derivatives at points (lanes, n)."""
@@ -208,9 +217,9 @@ class Evaluator:
         return np.where(rows.good[:, np.newaxis], np.stack(found, axis=-1), np.nan)
 
 
-def packed(rows: Rows) -> np.ndarray:
-    """The results of points (lanes, m)."""
-    parts = (rows.values, rows.slopes, rows.codes, rows.good.astype(float))
+def packed(rows: Rows, n: int) -> np.ndarray:
+    """The results of points (lanes, m), with derivatives by n coordinates; without any they are 0."""
+    parts = (rows.values, rows.slopes[..., :n], rows.codes, rows.good.astype(float))
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 

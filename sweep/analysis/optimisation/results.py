@@ -18,7 +18,7 @@ from tribosweep.sweep.analysis.optimisation.jumps import Jump
 from tribosweep.sweep.analysis.optimisation.load import Optimisation
 from tribosweep.sweep.analysis.optimisation.optimality import ACTIVE, AT_BOUND, Optimum
 from tribosweep.sweep.analysis.optimisation.searching import KEPT, Candidate, Scales, limits_of
-from tribosweep.sweep.execution.answers import POINTS
+from tribosweep.sweep.execution.answers import OF_OPTIMISE, forget
 from tribosweep.sweep.execution.directory import OPTIMISED, STUDY
 from tribosweep.sweep.io.atomic import make_folders, write_together
 from tribosweep.sweep.io.toml import to_toml
@@ -284,5 +284,6 @@ def write(result: OptimisationResult, directory: Path) -> list[Path]:
     first = directory / OPTIMISED
     files = {first: tables[first], **{directory / name: content.encode() for name, content in texts.items()}, **tables}
     obsolete = [directory / name for name in (FRONT, SLICE) if directory / name not in files]
-    write_together(files, [*obsolete, *directory.glob(POINTS)])
+    write_together(files, obsolete)
+    forget(directory, OF_OPTIMISE)
     return [*files]

@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tribosweep.sweep import ConfigError, load
+from tribosweep.sweep.analysis.branching import load as branchings
+from tribosweep.sweep.analysis.calibration import load as calibrations
+from tribosweep.sweep.analysis.optimisation import load as optimisations
 from tribosweep.sweep.cli import main
 
 TABLE = '[sweep]\ndesign = "table"\nfile = "points.csv"\n'
@@ -607,3 +610,16 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path, capsys: pyte
     assert main(["run", str(tmp_path / "no.toml")]) == 2
     assert main(["run", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("cannot be read") == 2
+
+
+@pytest.mark.parametrize(("written", "meant"), [("optimize", "optimise"), ("calibrate", "calibration"), ("branch", "branches")])
+def test_a_section_of_another_command_is_advised(written: str, meant: str) -> None:
+    study = {"parameters": {"a0": 1.0}, written: {}}
+    with pytest.raises(ConfigError) as error:
+        load(study)
+    (problem,) = error.value.problems
+    assert problem.message.startswith(f"unknown key; did you mean {meant!r}")
+    readers = {"optimise": optimisations.load, "calibration": calibrations.load, "branches": branchings.load}
+    with pytest.raises(ConfigError) as error:
+        readers[meant](study)
+    assert f"; is {written!r} meant as [{meant}]?" in error.value.problems[0].message

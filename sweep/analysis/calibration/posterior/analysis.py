@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from tribosweep.sweep.analysis.calibration.posterior.smc_stages import StageFile
 from tribosweep.sweep.analysis.calibration.results import CalibrationResult, digest
 from tribosweep.sweep.design.distributions import LOG_UNIFORM, UNIFORM
 from tribosweep.sweep.design.priors import Sampled
-from tribosweep.sweep.execution.answers import DENSITIES, Answers
+from tribosweep.sweep.execution.answers import OF_NUTS, Answers, answers_of
 from tribosweep.sweep.io.version import VERSION
 
 NUTS, SMC = "nuts", "smc"
@@ -79,19 +79,30 @@ def numbers_of(calibration: Calibration) -> list[Sampled]:
     return frees if calibration.known else [*frees, calibration.noise]
 
 
-def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = None, folder: Path | None = None) -> Draws:
+def sample(
+    result: CalibrationResult,
+    method: str = NUTS,
+    tell: Tell | None = None,
+    folder: Path | None = None,
+    answers: Answers | None = None,
+) -> Draws:
     """Draw from the posterior of a calibration.
 
     Args:
         result: the fits, around whose optima NUTS starts. method: NUTS or SMC. tell: called with what is done and the total.
-        folder: where SMC keeps its particles after each stage, and NUTS its densities: sampling that was ended goes on. None: nothing is.
+        folder: where SMC keeps its particles and NUTS its densities, so that interrupted sampling goes on; None to keep nothing.
+        answers: of NUTS, if they were read from the folder already.
 
     Raises:
         ConfigError: a package is missing, or nothing can be sampled.
     """
     diagnostics.arviz()
     problem = problem_of(result)
-    found = by_nuts(result, problem, tell, folder) if method == NUTS else by_smc(result, problem, tell, stage_files(result, folder))
+    found = (
+        by_nuts(result, problem, tell, answers or answers_for(result, folder))
+        if method == NUTS
+        else by_smc(result, problem, tell, stage_files(result, folder))
+    )
     chains, count, p = found.coordinates.shape
     flat = found.coordinates.reshape(-1, p)
     values = problem.values(flat)
@@ -115,16 +126,14 @@ def sample(result: CalibrationResult, method: str = NUTS, tell: Tell | None = No
     )
 
 
-def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None, folder: Path | None) -> Sampling:
+def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None, answers: Answers) -> Sampling:
     """Draws by NUTS, around the optima of the fits."""
     calibration, space = result.calibration, result.space
     near = [
         each for each in result.optima if each is result.optima[0] or each.chi2 - result.optima[0].chi2 < NEAR * result.known[0].scale ** 2
     ]
     around = [laplace(problem, space.values(each.coordinates), result.fits.point.jacobian[each.lanes[0]], space) for each in near]
-    found = nuts.sample(
-        problem, np.array([y for y, _ in around]), around[0][1], nuts_settings(calibration), tell, densities(result, around, folder)
-    )
+    found = nuts.sample(problem, np.array([y for y, _ in around]), around[0][1], nuts_settings(calibration), tell, answers)
     diverging, cut = int(found.diverging.sum()), int(found.depth_reached.sum())
     notes = []
     if diverging:
@@ -142,10 +151,11 @@ def by_nuts(result: CalibrationResult, problem: Problem, tell: Tell | None, fold
     return Sampling(found.coordinates, found.log_density, facts, notes)
 
 
-def densities(result: CalibrationResult, around: Sequence[tuple[np.ndarray, np.ndarray]], folder: Path | None) -> Answers:
-    """What this version computed before of the posterior of a calibration, in the coordinates of the first optimum."""
-    scales = hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in around[0])).hexdigest()
-    return Answers(folder, DENSITIES, f"{VERSION} {digest(result.calibration)} {scales}")
+def answers_for(result: CalibrationResult, folder: Path | None) -> Answers:
+    """The densities that are known of a calibration whose sampling by NUTS was interrupted in a directory."""
+    values, jacobian = result.optima[0].coordinates, result.fits.point.jacobian[result.optima[0].lanes[0]]
+    centre = hashlib.sha256(np.ascontiguousarray(values).tobytes() + np.ascontiguousarray(jacobian).tobytes()).hexdigest()
+    return answers_of(folder, OF_NUTS, result.calibration.config, result.space.names, f"{digest(result.calibration)} {centre}")
 
 
 def by_smc(result: CalibrationResult, problem: Problem, tell: Tell | None, store: smc.Store | None) -> Sampling:

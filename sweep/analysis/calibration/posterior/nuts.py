@@ -24,6 +24,7 @@ from tribosweep.sweep.execution.answers import Answers
 from tribosweep.sweep.io import errors
 from tribosweep.sweep.io.errors import ConfigError
 
+Batch = list[tuple[np.ndarray, queue.SimpleQueue[Any]]]  # coordinates z, and where the answer goes
 WAIT = 0.005  # s that a call of the engine waits for the other chains
 CANDIDATES = 256  # random points from which the chains start
 OVERDISPERSED = 2.0  # standard deviations of the starts, over those of the normal density around an optimum
@@ -97,7 +98,7 @@ class Requests:
 
         return keep
 
-    def collect(self, expected: int) -> list[tuple[np.ndarray, queue.SimpleQueue[Any]]]:
+    def collect(self, expected: int) -> Batch:
         """What was asked for: up to the expected number, or what there is after WAIT."""
         try:
             found = [self.points.get(timeout=0.1)]
@@ -126,7 +127,7 @@ def sample(
         problem: priors and likelihood. centres: (k, p) coordinates around which chains start, such as optima.
         covariance: (p, p) of the normal density around the first of them, roughly: it scales the first steps.
         settings: how to sample. tell: called with the number of draws so far and their total number, those of the warm-up included.
-        answers: densities that an earlier process has computed.
+        answers: densities that are known, and where new ones are kept.
 
     Raises:
         ConfigError: nutpie is missing, or no point near the centres has a density.
@@ -152,8 +153,13 @@ def sample(
         log, slopes = problem.log_density(centre + times(z, root.T))
         return np.column_stack([log, times(slopes, root)])
 
+    def answer(batch: Batch) -> None:
+        found = known.of("density", np.array([z for z, _ in batch]), 1 + p, densities)
+        for (_, where), (value, *slope) in zip(batch, found.tolist(), strict=True):
+            where.put((value, np.array(slope)))
+
     expected = settings.chains
-    batch: list[tuple[np.ndarray, queue.SimpleQueue[Any]]] = []
+    batch: Batch = []
     try:
         while len(asked.kept) < total:
             batch = asked.collect(expected)
@@ -163,14 +169,14 @@ def sample(
                 continue
             expected = len(batch) if len(batch) < expected else min(expected + 1, settings.chains)
             evaluations += len(batch)
-            for (_, answer), (value, *slope) in zip(batch, known.of("density", np.array([z for z, _ in batch]), densities), strict=True):
-                answer.put((float(value), np.array(slope)))
+            answer(batch)
             batch = []
             if tell is not None:
                 tell(len(asked.kept), total)
         trace = running.wait()
     except BaseException:
         end(asked, running, batch)
+        known.save()
         raise
     stats = trace.sample_stats
     z = np.asarray(trace.posterior["z"])
@@ -199,7 +205,7 @@ def ended(running: Any) -> bool:
         return False
 
 
-def end(asked: Requests, running: Any, waiting: list[tuple[np.ndarray, queue.SimpleQueue[Any]]]) -> None:
+def end(asked: Requests, running: Any, waiting: Batch) -> None:
     """End the chains: each gives up its draw, because its points have no density, and draws no more."""
     ending = threading.Thread(target=running.cancel, daemon=True)
     ending.start()

@@ -58,8 +58,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 
 @pytest.mark.slow
-def test_sampling_that_was_ended_goes_on_to_the_same_draws(tmp_path, monkeypatch):
-    monkeypatch.setattr(answers, "EVERY", 0.0)
+def test_sampling_that_was_ended_goes_on_to_the_same_draws(tmp_path):
     few = nuts.NutsSettings(chains=2, warmup=50, draws=20, seed=5)
     expected = nuts.sample(line()[1], np.zeros((1, 2)), 1e-4 * np.eye(2), few)
     likelihood, problem = line()
@@ -73,11 +72,11 @@ def test_sampling_that_was_ended_goes_on_to_the_same_draws(tmp_path, monkeypatch
 
     likelihood.with_gradient = lambda values: counted(values, 60)
     with pytest.raises(KeyboardInterrupt):
-        nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.DENSITIES, "it"))
+        nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.OF_NUTS, "it"))
     before = sum(calls[:60])
     calls.clear()
     likelihood.with_gradient = lambda values: counted(values, 10**6)
-    found = nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.DENSITIES, "it"))
+    found = nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few, answers=answers.Answers(tmp_path, answers.OF_NUTS, "it"))
     assert np.array_equal(found.coordinates, expected.coordinates)
     assert found.evaluations == expected.evaluations
     assert sum(calls) <= expected.evaluations - before + 2  # what two chains asked for when the first sampling ended

@@ -15,6 +15,7 @@ from tribosweep.sweep.analysis.calibration.posterior import analysis as posterio
 from tribosweep.sweep.analysis.calibration.posterior import diagnostics, draws
 from tribosweep.sweep.cli import calibration, main
 from tribosweep.sweep.cli.shared import BAD_CONFIG, TERMINATED, Terminated
+from tribosweep.sweep.execution.answers import OF_NUTS, Answers
 from tribosweep.sweep.io.errors import ConfigError
 
 FEW = ["calibration.starts=2", "calibration.posterior.draws=250", "calibration.posterior.warmup=100", "calibration.posterior.chains=2"]
@@ -140,8 +141,9 @@ def test_sampling_that_is_ended_says_whether_it_goes_on(method, stages, said, tm
 
     monkeypatch.setattr(posterior, "sample", end)
     monkeypatch.setattr(posterior, "stage_files", lambda *_: SimpleNamespace(stages_there=lambda: stages))
-    if method == "nuts" and stages:
-        (tmp_path / "densities-1.parquet").touch()
+    known = Answers(tmp_path, OF_NUTS)
+    known.new = {b"key": b""} if stages else {}
+    monkeypatch.setattr(posterior, "answers_for", lambda *_: known)
     with pytest.raises(typer.Exit) as ended:
         calibration.sampled(None, calibration.Method(method), tmp_path)
     assert ended.value.exit_code == TERMINATED
