@@ -16,6 +16,7 @@ from tribosweep.kernels.contact.friction_registry import LAWS, friction_law
 from tribosweep.kernels.contact.penalised import Penalised
 from tribosweep.kernels.contact.presliding import Presliding
 from tribosweep.kernels.contact.wall import Wall, new_crush
+from tribosweep.kernels.excitation.record import is_zero
 from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.arguments import check_given, model_of
 from tribosweep.kernels.models.contacts import WallContact
@@ -38,7 +39,8 @@ def hysteresis(model: str | Model, params: Mapping[str, Any], x: ArrayLike, time
 
     Args:
         model: see `simulate`.
-        params: the numbers of one contact, SI units; see `simulate`. Friction needs k_t, or dahl_stiffness or bristle_stiffness.
+        params: the numbers of one contact, SI units; see `simulate`. Friction needs k_t, or the parameter of a law
+            in its place, such as dahl_stiffness.
         x: (n,) displacement relative to the support [m].
         time: (n,) times of the samples [s], ascending. Without them the path counts as slow: dampers (c_t, c_n) have no force, and laws
             whose force depends on the slip speed are refused. The damper of the contact acts only if c_t is given: its default is that of
@@ -64,7 +66,7 @@ def hysteresis(model: str | Model, params: Mapping[str, Any], x: ArrayLike, time
         10.0
     """
     chosen = model_of(model, oscillator=True)
-    params = check_given(chosen, params, one=True)
+    params = _switched_on(check_given(chosen, params, one=True))
     traced = {name for name, value in params.items() if isinstance(value, jax.core.Tracer)}
     plain = chosen.resolve({name: value for name, value in params.items() if name not in traced})
     if why := check_loop(params, time is not None, rubs=not traced.isdisjoint(("mu", "mu_s")) or float(plain["mu_s"]) > 0.0):
@@ -90,7 +92,7 @@ def along_path(model: str | Model, params: Mapping[str, Any], path: Array, times
 
     Without `timed` dampers have no force. Samples at one time, as after the end of a shorter path, repeat the state before them.
     """
-    chosen = model_of(model)
+    chosen, params = model_of(model), _switched_on(params)
     resolved = {
         name: jnp.asarray(value, float)
         for name, value in chosen.resolve({name: jnp.asarray(value, float) for name, value in params.items()}, xp=jnp).items()
@@ -118,6 +120,11 @@ def along_path(model: str | Model, params: Mapping[str, Any], path: Array, times
     steps = jnp.concatenate([jnp.zeros(1), jnp.diff(path)]), jnp.concatenate([jnp.zeros(1), jnp.diff(times)])
     _, (friction, push) = jax.lax.scan(follow, start, (path, *steps))
     return {"force": -friction - push, "friction_force": friction, "wall_force": jnp.abs(push)}
+
+
+def _switched_on(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without the switches that are 0: a law whose switch is 0 is not there."""
+    return {name: value for name, value in params.items() if name not in VARIED or not is_zero(value)}
 
 
 def _buckles(model: Model, params: Mapping[str, Any], wall: WallContact) -> bool:

@@ -12,17 +12,51 @@ from tribosweep.kernels.contact.link_law import LinkLaw, Travel
 from tribosweep.kernels.contact.maxwell import Maxwell
 from tribosweep.kernels.contact.path import Path
 from tribosweep.kernels.contact.tabulated import NonlinearDamper, NonlinearSpring
+from tribosweep.kernels.models import outside_laws
 from tribosweep.kernels.models.links import LINKS, OUTSIDE
 from tribosweep.kernels.numerics.numbers import Array
 
 # parameter -> the law that it selects (see `models.links.LINKS`); any number of them act side by side
 LAWS: Mapping[str, Any] = {
-    **OUTSIDE,
     "spring_force": NonlinearSpring,
     "damper_force": NonlinearDamper,
     "maxwell_stiffness": Maxwell,
     "hardening_force": Hardening,
 }
+
+
+class _SwitchedNumbers(NamedTuple):
+    law: LinkLaw
+    on: Array
+
+
+class Switched(_SwitchedNumbers, LinkLaw):
+    """A law of another package, in rows that may not have it beside rows that have: without force there."""
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The numbers of the law that must be finite."""
+        return tuple(jnp.where(self.on, number, 0.0) for number in self.law.constants)
+
+    def at_start(self, x: Array) -> Any:
+        """The state at t = 0."""
+        return self.law.at_start(x)
+
+    def along(self, state: Any, travel: Travel) -> Any:
+        """The state at the end of a way."""
+        return self.law.along(state, travel)
+
+    def force(self, state: Any, x: Array, v: Array) -> Array:
+        """Restoring force [N]."""
+        return jnp.where(self.on, self.law.force(state, x, v), 0.0)
+
+    def dissipated(self, before: Any, travel: Travel, after: Any) -> Array:
+        """Energy dissipated on a way [J]."""
+        return jnp.where(self.on, self.law.dissipated(before, travel, after), 0.0)
+
+    def finish(self, state: Any) -> dict[str, Array]:
+        """The observables of the law."""
+        return self.law.finish(state)
 
 
 class LinkMemory(NamedTuple):
@@ -45,7 +79,8 @@ class Links(NamedTuple):
     @classmethod
     def of(cls, p: dict[str, Any]) -> Links | None:
         """The links of resolved parameters (scalars, tables (n,)), which hold only the links of this run; None without any."""
-        laws = tuple(LAWS[name].of(p) for name in LINKS if name in p)
+        made = {name: Switched(*outside_laws.switched(law, p)) for name, law in OUTSIDE.items() if name in p}
+        laws = tuple(made[name] if name in made else LAWS[name].of(p) for name in LINKS if name in p)
         return cls(laws, p["x0"]) if laws else None
 
     @property

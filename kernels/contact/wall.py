@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-import jax
 import jax.numpy as jnp
 
 from tribosweep.kernels.contact.envelope import BEYOND, PLATEAU, SOFTENING, Envelope
@@ -118,7 +117,7 @@ class Wall(NamedTuple):
         varying_damping: whether an added damping may vary while the wall yields (compile-time). Those phases are not linear.
         stands: +1.0 for a wall at +gap, -1.0 for one at -gap (compile-time).
         rounded: penetration [m] that rounding may decide (`impacts.rounded`).
-        law: of an elastic stop of the time schemes, in place of k_n and c_n; None for these.
+        law, by_law: of an elastic stop of the time schemes, in place of k_n and c_n where `by_law`; None for these alone.
     """
 
     m: Array
@@ -132,6 +131,7 @@ class Wall(NamedTuple):
     stands: float = 1.0
     rounded: Array | float = 0.0
     law: StopLaw | None = None
+    by_law: Array | None = None
 
     @classmethod
     def of(cls, p: dict[str, Any], buckles: bool, varying_damping: bool = False, prefix: str = "", sides: int = 0) -> Wall:
@@ -148,7 +148,7 @@ class Wall(NamedTuple):
         stands = -1.0 if sides < 0 else 1.0
         limit = impacts.rounded(p, own["gap"])
         if not buckles:
-            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands, limit, stop_law(p))
+            return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], None, zero, False, stands, limit, *stop_law(p))
         included = jnp.where(own["damping_criterion"] == 0.0, 1.0, zero)
         return cls(p["m"], own["gap"], two_sided, own["k_n"], own["c_n"], Envelope.of(own), included, varying_damping, stands, limit)
 
@@ -207,14 +207,21 @@ class Wall(NamedTuple):
 
     def pressed(self, y: Array, speed: Array) -> Array:
         """Force of an elastic stop [N], also negative, at a compression [m] that grows at a speed [m/s]."""
-        if self.law is None:
-            return self.k_n * y + self.c_n * speed
-        inside = y > 0.0  # a law may have no derivative at its face
-        return jnp.where(inside, self.law.force(jnp.where(inside, y, 1.0), speed), 0.0)
+        linear = self.k_n * y + self.c_n * speed
+        if self.by_law is None:
+            return linear
+        return jnp.where(self.by_law, self.through(y, speed), linear)
+
+    def through(self, y: Array, speed: Array) -> Array:
+        """Force of a law [N]; in front of the face it is that at the face, beyond which a law may not be defined."""
+        inside = y > _FACE
+        return cast("StopLaw", self.law).force(jnp.where(inside, y, _FACE), speed)
 
     def received(self, speed: Array) -> Array:
         """Force [N] with which an elastic stop receives a mass at a speed [m/s]."""
-        return self.c_n * speed if self.law is None else jax.lax.stop_gradient(self.law.force(_FACE + 0.0 * speed, speed))
+        if self.by_law is None:
+            return self.c_n * speed
+        return jnp.where(self.by_law, self.through(0.0 * speed, speed), self.c_n * speed)
 
     def _elastic(self, memory: Pressed) -> tuple[Array, Array]:
         """Stiffness [N/m] and damping [N s/m] while the wall is elastic."""

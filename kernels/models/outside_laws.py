@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -32,14 +33,16 @@ GROUP = "tribosweep.laws"
 FRICTION, LINK, WALL = KINDS = ("friction", "link", "wall")
 # what a law of friction reads only if it says so: a row of a law that does not read it is refused
 MAY_READ = ("mu_s", "belt_speed", "stribeck_speed", "normal_amplitude")
-# first words of the names of this package's parameters, which no other law may use
+# first words of the names of this package's parameters, observables and columns, which no other law may use
 TAKEN = frozenset(
     re.findall(
         r"\w+",
         """
-        a0 archard belt bristle c contact dahl damper damping edf end f f0 friction g gap hardening k largest left load
-        m maxwell mu normal omega phase plateau post pulse record retries service sides smallest softening spring step
-        stribeck sweep table tolerance tone v0 viscous window x0""",
+        a a0 accepted archard belt bristle buckled buckling c chain contact dahl damper damping draw drift edf end exit
+        f f0 first friction g gap halving hardening impact impacts impulse k largest left level link load m max maxwell
+        mu multiplier normal omega peak period phase plastic plateau poincare point post pulse ratcheting rebound record
+        regime rejected retries return right scheme separation service shakedown sides slip smallest softening spring
+        stability status step stick stops stribeck sweep table time tolerance tone v v0 viscous wall wear window x x0""",
     )
 )
 _FIELDS = {"name", "unit", "description", "symbol", "default", "default_rule", "lower", "upper", "lower_open", "upper_open", "kind"}
@@ -136,19 +139,23 @@ def _declared(point: EntryPoint, declared: Any, taken: Collection[str]) -> Outsi
     if declared["kind"] not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {declared['kind']!r}")
     if not re.fullmatch(r"[a-z][a-z0-9]*", point.name) or point.name in TAKEN:
-        raise ValueError("the entry point must be named by a word of lower-case letters and digits that begins no parameter of tribosweep")
+        raise ValueError(
+            "the entry point must be a word of lower-case letters and digits that begins no parameter, observable or column of ours"
+        )
     for key in ("law", "step"):
         if not isinstance(declared[key], str) or not _PLACE.fullmatch(declared[key]):
             raise ValueError(f"{key} must be given as 'module:name', not {declared[key]!r}")
-    reads = tuple(declared.get("reads", ()))
-    if odd := [name for name in reads if name not in MAY_READ]:
-        raise ValueError(f"reads: {odd[0]!r} is none of {', '.join(MAY_READ)}")
+    reads = declared.get("reads", ())
+    if not isinstance(reads, list | tuple) or not {*reads} <= {*MAY_READ}:
+        raise ValueError(f"reads must be a list of some of {', '.join(MAY_READ)}, not {reads!r}")
+    if reads and declared["kind"] != FRICTION:
+        raise ValueError("reads is of friction: leave it out")
     quantities = tuple(_quantity(point.name, each) for each in declared["parameters"])
     if len({quantity.name for quantity in quantities}) != max(len(quantities), 1):
         raise ValueError("it needs at least one parameter, and none twice")
     if quantities[0].kind != "float" or quantities[0].default != 0.0 or quantities[0].lower != 0.0:
         raise ValueError(f"{quantities[0].name}, the first parameter, switches the law on: a number whose default and lower bound are 0")
-    return OutsideLaw(declared["kind"], str(declared["title"]), quantities, declared["law"], declared["step"], reads)
+    return OutsideLaw(declared["kind"], str(declared["title"]), quantities, declared["law"], declared["step"], tuple(reads))
 
 
 def _quantity(word: str, declared: Any) -> Quantity:
@@ -162,12 +169,34 @@ def _quantity(word: str, declared: Any) -> Quantity:
         raise ValueError(f"the name of parameter {name!r} must begin with {word}_")
     if declared.get("kind", "float") not in ("float", "list"):
         raise ValueError(f"parameter {name}: kind must be float or list")
-    default = declared.get("default")
-    numbers = default if isinstance(default, tuple | list) else (default,)
-    if default is None or not all(isinstance(each, int | float) for each in numbers):
-        raise ValueError(f"parameter {name} needs a default: a number, or for a list a tuple of numbers")
+    if unfit := _unfit(declared):
+        raise ValueError(f"parameter {name}: {unfit}")
+    default = declared["default"]
     made = dict(declared) | {"default": tuple(map(float, default)) if isinstance(default, tuple | list) else float(default)}
     return Quantity(**made)
+
+
+def switched(law: OutsideLaw, p: dict[str, Any]) -> tuple[Any, Any]:
+    """The law of resolved parameters (scalars), and whether this row has it: one beside rows with the law may not.
+
+    A row without it gets that of a switch of 1, whose force is not used.
+    """
+    on = p[law.switch] > 0.0
+    return law.of({**p, law.switch: np.where(on, p[law.switch], 1.0)}), on
+
+
+def _unfit(declared: Mapping[str, Any]) -> str:
+    """What is wrong with the default or a bound of a declared parameter; empty if nothing is."""
+    default, table = declared.get("default"), declared.get("kind", "float") == "list"
+    if table != isinstance(default, tuple | list):
+        return "default must be a list of numbers, () for none" if table else "default must be a number"
+    low, high = (declared.get(name, bound) for name, bound in (("lower", -math.inf), ("upper", math.inf)))
+    numbers = [low, high, *(default if isinstance(default, tuple | list) else (default,))]
+    if not all(isinstance(each, int | float) and not isinstance(each, bool) and not math.isnan(each) for each in numbers):
+        return "default, lower and upper must be numbers"
+    if not all(low <= each <= high and math.isfinite(each) for each in numbers[2:]):
+        return "the default must be finite and within the bounds"
+    return ""
 
 
 def added(some: Mapping[str, OutsideLaw], p: Values, stiffness: Any, damping: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -164,23 +165,42 @@ def _stable_step(p: Values, scheme: str) -> Any:
 
 
 def _stiffness_in_words(p: Values) -> str:
-    """The stiffness and damping that bound the step of one row: of the wall, of the contact, or without friction of the oscillator."""
-    k_n, c_n = (float(value) for value in wall_stiffness_and_damping(p))
-    if 0.0 < k_n >= held_stiffness_and_damping(p)[0]:
-        if by_law := [law.title for switch, law in STOPS.items() if used(p.get(switch, 0.0))]:
-            return f"{by_law[0]} of up to {k_n:g} N/m and {c_n:g} N s/m"
-        return f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
-    k_link, c_link = (float(value) for value in links.stiffness_and_damping(p))
-    if k_link > 0.0 or c_link > 0.0:
-        return f"links of up to {k_link:g} N/m and {c_link:g} N s/m beside k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+    """The stiffness and damping that bound the step of one row most: of the wall, the contact or links; without them of the oscillator."""
+    parts = {
+        _wall_in_words: wall_stiffness_and_damping(p),
+        _contact_in_words: held_stiffness_and_damping(p),
+        _links_in_words: links.stiffness_and_damping(p),
+    }
+
+    def pace(part: tuple[Any, Any]) -> float:
+        """The inverse of the largest stable step of a part alone, but for a factor [1/s]."""
+        stiffness, damping = (float(value) / float(p["m"]) for value in part)
+        return damping + math.sqrt(damping**2 + 4.0 * stiffness)
+
+    worded, most = max(parts.items(), key=lambda each: pace(each[1]))
+    if pace(most) == 0.0:
+        return f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+    return worded(p, *map(float, most))
+
+
+def _wall_in_words(p: Values, k_n: float, c_n: float) -> str:
+    """The stiffness and damping of a wall."""
+    by_law = [law.title for switch, law in STOPS.items() if used(p.get(switch, 0.0))]
+    return f"{by_law[0]} of up to {k_n:g} N/m and {c_n:g} N s/m" if by_law else f"k_n = {p['k_n']:g} N/m and c_n = {p['c_n']:g} N s/m"
+
+
+def _contact_in_words(p: Values, k_t: float, c_t: float) -> str:
+    """The stiffness and damping of a contact that rubs."""
     laws = {**dict.fromkeys(PRESLIDING, "N/m"), "bristle_damping": "N s/m"}
     given = [f"{name} = {p[name]:g} {unit}" for name, unit in laws.items() if used(p.get(name, 0.0))]
-    k_t, c_t = (float(value) for value in held_stiffness_and_damping(p))
-    given += [
-        f"{law.title} of up to {k_t:g} N/m and {c_t:g} N s/m" for law in friction_laws.OUTSIDE.values() if friction_laws.has(p, law.switch)
-    ]
-    contact = " and ".join(given) or f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
-    return contact if k_t > 0.0 or c_t > 0.0 else f"k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
+    titles = [law.title for law in friction_laws.OUTSIDE.values() if friction_laws.has(p, law.switch)]
+    given += [f"{title} of up to {k_t:g} N/m and {c_t:g} N s/m" for title in titles]
+    return " and ".join(given) or f"k_t = {p['k_t']:g} N/m and c_t = {p['c_t']:g} N s/m"
+
+
+def _links_in_words(p: Values, k: float, c: float) -> str:
+    """The stiffness and damping of links beside those of the oscillator."""
+    return f"links of up to {k:g} N/m and {c:g} N s/m beside k = {p['k']:g} N/m and c = {p['c']:g} N s/m"
 
 
 STOP_RULES = tuple(

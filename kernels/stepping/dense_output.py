@@ -20,11 +20,13 @@ import jax.numpy as jnp
 
 from tribosweep.kernels.numerics.fusion import fusion_barrier
 from tribosweep.kernels.numerics.numbers import Array
+from tribosweep.kernels.numerics.tangents import only_tangent
 
 FIFTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # the nodes of `through` and of Boole's rule
 BOOLE = tuple(weight / 90.0 for weight in (7.0, 32.0, 12.0, 32.0, 7.0))
 GAUSS = ((0.5 - 0.15**0.5, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15**0.5, 5.0 / 18.0))  # node and weight; exact to degree 5
 _NEWTON = 4  # steps from the crossing of the chord; each about doubles the number of digits
+_SECANTS = 12  # steps of false position
 _ROUNDED = 1e-6  # as a part of the step
 
 
@@ -142,6 +144,25 @@ def integral(value: Callable[[Array], Array], begin: Array, end: Array) -> Array
     for node, weight in GAUSS[1:]:
         total = total + weight * value(begin + node * (end - begin))
     return (end - begin) * total
+
+
+def zero(value: Callable[[Array], Array], first: Array, last: Array) -> Array:
+    """The fraction of the step at which a function is 0, with derivatives, if its values at the ends, `first` and `last`, differ in sign.
+
+    By false position in Illinois's form, which halves the value of an end that stays.
+    """
+    fixed = jax.lax.stop_gradient
+    a, b = jnp.zeros_like(first), jnp.ones_like(first)
+    low, high = fixed(first), fixed(last)
+    for _ in range(_SECANTS):
+        u = a + (b - a) * jnp.clip(low / jnp.where(low != high, low - high, 1.0), 0.0, 1.0)
+        there = fixed(value(u))
+        left = (there > 0.0) == (low > 0.0)  # the zero is farther on
+        a, b = jnp.where(left, u, a), jnp.where(left, b, u)
+        low, high = jnp.where(left, there, 0.5 * low), jnp.where(left, 0.5 * high, there)
+    u = fixed(u)
+    at, slope = jax.jvp(value, (u,), (jnp.ones_like(u),))
+    return u - only_tangent(at) / fixed(jnp.where(slope == 0.0, 1.0, slope))
 
 
 def mean(values: tuple[Array, ...]) -> Array:

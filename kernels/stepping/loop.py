@@ -16,10 +16,12 @@ from tribosweep.kernels.contact.friction_law import FrictionLaw, NormalForces, S
 from tribosweep.kernels.contact.friction_registry import friction_law
 from tribosweep.kernels.contact.links import Links
 from tribosweep.kernels.contact.normal_force import Pressing
+from tribosweep.kernels.contact.stop_law import stop_law
 from tribosweep.kernels.contact.wall import MAY_BE_ABSENT, Wall
 from tribosweep.kernels.contact.wall_outcome import WallEnd
 from tribosweep.kernels.excitation.harmonic import Rotation, Turn
 from tribosweep.kernels.excitation.multi_tone import Driven, Excitation, excitation_of
+from tribosweep.kernels.models import outside_laws
 from tribosweep.kernels.models.contacts import STOP, WallLaw
 from tribosweep.kernels.models.features import FEATURES, UNBOUNDED
 from tribosweep.kernels.models.links import PARAMETERS as LINK_PARAMETERS
@@ -59,7 +61,8 @@ STEPPERS: dict[str, Stepper] = {
     "rk54": RK54,
 }
 CHUNK = 512  # attempts between two checks of which runs are over
-_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *UNBOUNDED, *(q.name for q in LINK_PARAMETERS), "bank"}
+TABLES_OF_OTHERS = tuple(q.name for q in outside_laws.parameters() if q.kind == "list")
+_NEED_NOT_BE_FINITE = {*MAY_BE_ABSENT, *FEATURES["tones"], *UNBOUNDED, *(q.name for q in LINK_PARAMETERS), *TABLES_OF_OTHERS, "bank"}
 
 
 class Even(NamedTuple):
@@ -157,6 +160,9 @@ def prepare(stepper: Stepper, p: dict[str, Any], asked: Asked = NOTHING_ELSE, la
     absent = _NEED_NOT_BE_FINITE | {law.prefix + name for law in laws for name in (*MAY_BE_ABSENT, "f_crit")}
     links = Links.of(p)
     constants = (*friction.constants, *(() if links is None else links.constants))
+    stop, by_law = stop_law(p)
+    if stop is not None and by_law is not None:
+        constants += tuple(jnp.where(by_law, number, 0.0) for number in stop.constants)
     finite = all_finite([*(value for name, value in p.items() if name not in absent), *constants])
     centre = None
     if "m_2" in p:
@@ -207,7 +213,7 @@ def begin(stepper: Stepper, setup: StepSetup) -> StepRun:
 
 def active(setup: StepSetup, run: StepRun) -> Array:
     """Whether the run goes on: it has neither reached its end nor failed."""
-    return progress.goes_on(run.clock, setup.pace.whole if isinstance(setup.pace, Even) else setup.finite, setup.p["end"])
+    return progress.goes_on(run.clock, setup.pace.whole if isinstance(setup.pace, Even) else None, setup.p["end"])
 
 
 def attempt(stepper: Stepper, setup: StepSetup, run: StepRun) -> StepRun:
@@ -278,7 +284,7 @@ def simulate(
 
 def time_of(setup: StepSetup, run: StepRun) -> Array:
     """The time that a run has reached [s]."""
-    return progress.time(run.clock, length(setup, setup.pace) if isinstance(setup.pace, Even) else setup.h)
+    return progress.time(run.clock, length(setup, setup.pace) if isinstance(setup.pace, Even) else None)
 
 
 def length(setup: StepSetup, even: Even) -> Array:

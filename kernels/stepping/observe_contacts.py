@@ -305,7 +305,8 @@ def let_go(
     lost, growing = 0.0 * before.normal, 0.0 * before.normal
     if group.tangents:
         _, stiffening, speed, quickening = contact_phases.rates(group, before, *motion)
-        eases = group.mu_d * stiffening / jnp.where(begins, size(after.tangential, lost), 1.0)
+        sliding = size(after.tangential, lost)  # 0 where mu_d is
+        eases = group.mu_d * stiffening / jnp.where(begins & (sliding > 0.0), sliding, 1.0)
         anchor = contact_phases.anchor(group, after, *motion)
         every = zip(before.tangential, after.tangential, before.elongation, after.elongation, speed, quickening, anchor, strict=True)
         for force, less, longer, shorter, v, a, drawn in every:

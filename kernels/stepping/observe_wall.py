@@ -217,6 +217,10 @@ def _along(
     speed = dense_output.velocity(course, h)
     growth = speed.plus(0.0, side)
 
+    def pushes_with(u: Array) -> Array:
+        """The force of a stop by a law of its own [N], also negative, at a fraction of the step."""
+        return wall.through(depth.at(u), growth.at(u))
+
     if wall.envelope is None:
         stiffness, damping, plastic = wall.k_n, wall.c_n, 0.0 * y
     else:  # the end of a push belongs to the unloading, the rest of the step to the state before it
@@ -225,10 +229,12 @@ def _along(
         plastic = jnp.where(parted, after.plastic, before.plastic)
     elastic = depth.plus(-stiffness * plastic, stiffness)
     trial = elastic + growth.plus(0.0, damping)
-    if wall.law is not None:
-        trial = Polynomial((before.trial, after.trial - before.trial))
+    ends = trial.at(0.0), trial.at(1.0)
     through, without = depth.crossing(), trial.crossing()
-    finish = jnp.where(parted, jnp.where(trial.at(0.0) * trial.at(1.0) < 0.0, without, through), 1.0)
+    if wall.by_law is not None:
+        ends = before.trial, after.trial
+        without = jnp.where(wall.by_law, dense_output.zero(pushes_with, *ends), without)
+    finish = jnp.where(parted, jnp.where(ends[0] * ends[1] < 0.0, without, through), 1.0)
     begin = jnp.where(met, jnp.where(entered, through, without), 0.0)
     at_criterion, yields = jnp.zeros_like(y), jnp.zeros_like(entered)
     if wall.envelope is not None:
@@ -261,11 +267,12 @@ def _along(
         first, last = jnp.where(begin > part.start, begin, part.start), jnp.where(finish < part.end, finish, part.end)
         lasts = (pushed | pushes) & (last > first)
         last = jnp.where(lasts, last, first)
-        if wall.law is not None:
-            pushes_with = dense_output.through(tuple(force(first + (last - first) * node) for node in dense_output.FIFTHS))
-            impulse, peak = (last - first) * pushes_with.integral(), pushes_with.extremes()[1]
-        elif wall.envelope is None:
+        if wall.envelope is None:
             impulse, peak = trial.integral(first, last), trial.extremes(first, last)[1]
+            if wall.by_law is not None:
+                largest = dense_output.through(tuple(pushes_with(first + (last - first) * node) for node in dense_output.FIFTHS))
+                by_law = dense_output.integral(pushes_with, first, last), largest.extremes()[1]
+                impulse, peak = (jnp.where(wall.by_law, *both) for both in zip(by_law, (impulse, peak), strict=True))
         else:
             # a wall that yields may do so from within the step on: the force is largest there, or where the elastic one is
             rate = trial.rate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import jax.numpy as jnp
 
@@ -74,14 +74,14 @@ def failure_at_start(finite: Array, whole: Array | None) -> Array:
     return jnp.where(finite, jnp.where(endless, float(Status.TOO_MANY_STEPS), 0.0), float(Status.NOT_FINITE))
 
 
-def goes_on(clock: Clock, whole: Array, end: Array) -> Array:
-    """Whether a run of `whole` fixed steps, or until `end` [s], has neither reached its end nor failed."""
-    return clock.steps < whole if isinstance(clock, Counted) else (clock.t < end) & (clock.failure == 0.0)
+def goes_on(clock: Clock, whole: Array | None, end: Array) -> Array:
+    """Whether a run of `whole` fixed steps, or until `end` [s] (`whole` is None), has neither reached its end nor failed."""
+    return clock.steps < cast("Array", whole) if isinstance(clock, Counted) else (clock.t < end) & (clock.failure == 0.0)
 
 
-def time(clock: Clock, h: Array) -> Array:
-    """The time that a run has reached [s]; `h`: length of its fixed steps [s]."""
-    return clock.steps * h if isinstance(clock, Counted) else clock.t
+def time(clock: Clock, h: Array | None) -> Array:
+    """The time that a run has reached [s]; `h`: length of its fixed steps [s], None for chosen ones."""
+    return clock.steps * cast("Array", h) if isinstance(clock, Counted) else clock.t
 
 
 def outcome(clock: Clock, failure: Array, zero: Array) -> tuple[Array, Array, Array]:

@@ -93,8 +93,7 @@ class StructureRun(NamedTuple):
 
     def time(self, setup: StructureSetup) -> Array:
         """The time that it has reached [s]."""
-        whole = jnp.ones(()) if isinstance(setup.pace, Limits) else setup.pace
-        return progress.time(self.clock, setup.p["end"] / whole)
+        return progress.time(self.clock, None if isinstance(setup.pace, Limits) else setup.p["end"] / setup.pace)
 
 
 def initial(setup: StructureSetup) -> tuple[Array, Array]:
@@ -110,7 +109,7 @@ def initial(setup: StructureSetup) -> tuple[Array, Array]:
 
 def active(setup: StructureSetup, run: StructureRun) -> Array:
     """Whether the run goes on: it has neither reached its end nor failed."""
-    return progress.goes_on(run.clock, cast("Array", setup.pace), setup.p["end"])
+    return progress.goes_on(run.clock, None if isinstance(setup.pace, Limits) else setup.pace, setup.p["end"])
 
 
 def touches_of(state: StepState) -> tuple[Touch, ...]:

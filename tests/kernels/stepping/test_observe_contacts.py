@@ -105,3 +105,26 @@ def test_a_contact_that_the_sums_count_as_an_entry_is_one_in_derivatives() -> No
     np.testing.assert_array_equal(impulse, np.zeros(4))
     # a wall that is farther off by dg is met later by dg / v, with the force -c_n v
     np.testing.assert_allclose(rates, [40.0, 40.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+def test_a_contact_that_lets_go_without_friction_of_slip_has_derivatives(axes: int) -> None:
+    """Where mu_d = 0 the force vanishes as slip begins; what the anchor loses is half of force times elongation."""
+    group, one, speed = planes(np.zeros(1), axes)._replace(mu_d=jnp.zeros(1)), jnp.ones(1), 0.5
+    held = [6.0 * one, *[0.0 * one] * (axes - 2)]
+    before = Touch(
+        depth=2e-3 * one, pull=20.0 * one, normal=20.0 * one, tangential=tuple(held), elongation=tuple(each / 2e4 for each in held),
+        slips=0.0 * one, rate=-0.1 * one, speed=speed * one, place=(2e-3 * one, *held), force=(0.0 * one, *held), way=tuple(held),
+    )  # fmt: skip
+    nothing = tuple(0.0 * each for each in held)
+    after = before._replace(tangential=nothing, elongation=nothing, slips=one)
+    sums = observe_contacts.init(group, before, jnp.asarray(0.0), remembers=True)
+    motion = (-0.1 * one, speed * one, *[0.0 * one] * (axes - 2)), (0.0 * one,) * axes
+
+    def lost(late: jax.Array) -> jax.Array:
+        moved = late - jax.lax.stop_gradient(late)
+        return observe_contacts.let_go(group, sums, before, after, one > 0.0, motion, moved).added.friction[0]
+
+    value, slope = jax.value_and_grad(lost)(0.0)
+    assert value == pytest.approx(-0.5 * 6.0 * 6.0 / 2e4)
+    assert np.isfinite(slope)
