@@ -196,5 +196,5 @@ def test_an_evolution_begins_on_the_upper_bound_and_where_no_member_keeps_the_li
 def test_searches_without_any_derivative_are_named(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
     one = Analytic.one
     monkeypatch.setattr(Analytic, "at", lambda self, places: [replace(one(self, each), good=False) for each in places])
-    with pytest.raises(ConfigError, match='optimise.method: no search finds a point .* method = "differential_evolution" needs no'):
+    with pytest.raises(ConfigError, match=r'optimise.method: no search finds a point .* method = "differential_evolution" needs no'):
         solve([(lambda x: x[0] ** 2, False)], [], [(1.0, 2.0)])
