@@ -14,8 +14,6 @@ from tribosweep.sweep.study.capabilities import problems_of
 from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
 
-POINT = "point"
-
 
 def read_study(path: Path) -> Config:
     """Read the study of a file or of a run's directory.

@@ -179,6 +179,9 @@ def calibrate(
 ) -> Calibrated:
     """Fit parameters to measurements, as `tribosweep calibrate` does; needs `tribosweep[calibration]`.
 
+    After an interruption the same call computes the fits again; sampling of the posterior goes on, with the same draws, by "nuts" unless
+    the study has a law of another package.
+
     Args:
         config: a study with a section [calibration]: path of a TOML file, the name of a shipped one, nested dicts, or a `Study` with
             `sections={"calibration": ...}`.

@@ -141,6 +141,8 @@ def optimise(
 ) -> Optimised:
     """Choose parameters so that an observable is least or greatest while others keep their limits, as `tribosweep optimise` does.
 
+    After an interruption the same call goes on, with the same numbers, unless the study has a law of another package.
+
     Args:
         config: a study with a section [optimise]: path of a TOML file, the name of a shipped one, nested dicts, or a `Study` with
             `sections={"optimise": ...}`.

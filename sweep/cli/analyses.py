@@ -23,6 +23,7 @@ from tribosweep.sweep.results.analysis import RECORDS, RUN_ONLY, STUDY, Analysis
 from tribosweep.sweep.results.picture import is_picture
 from tribosweep.sweep.results.printed import PrintedTable
 from tribosweep.sweep.results.result import Result
+from tribosweep.sweep.study.config import Config
 from tribosweep.sweep.study.load import load
 
 TAKEN = {RUN_ONLY: RunFolder, STUDY: StudyOrRun, RECORDS: Records}
@@ -85,20 +86,21 @@ def answer(
     if analysis.takes == RECORDS:
         directory = [study_or_run(path) for path in directory]
     if analysis.check:
-        directory = run_first(analysis, directory, request, settings)
+        directory = run_first(analysis.check, directory, request, settings)
     with progress(analysis.things) if analysis.things else nullcontext() as update:
         found = analysis.compute(directory, request, update)
     if out is not None:
         found.save(out)
-    files = found.write(directory)
+    kept = bool(found.folder) and analysis.takes == RUN_ONLY
+    files = found.write(directory) if kept else []
     if alone := analysis.out_alone and out is not None and not as_json:
         emit(str(out))
     elif as_json:
-        facts, written = found.facts(), {"files": [str(file) for file in files]} if found.folder else {}
+        facts, written = found.facts(), {"files": [str(file) for file in files]} if kept else {}
         where = {"directory": str(directory)} if analysis.takes == RUN_ONLY else {}
         print_json({**where, **facts, "notes": found.notes, **written} if isinstance(facts, dict) else facts)
     else:
-        print_result(found)
+        print_result(found, kept)
     for hint in found.hints(drawn) if drawn or not (as_json or alone) else ():
         say(hint)
     say_notes(found.notes, [*files, None if alone else out])
@@ -106,26 +108,25 @@ def answer(
         raise typer.Exit(FAILED_ROWS)
 
 
-def run_first(analysis: Analysis[Any], target: Path, request: Request, settings: Sequence[str]) -> Path:
-    """The directory of a run, or of that of a study, which is computed as far as it is not there."""
+def run_first(check: Callable[[Config, Any], None], target: Path, request: Request, settings: Sequence[str]) -> Path:
+    """The directory of a run, or of that of a study, which passes the `check` of an analysis, and is computed as far as it is not there."""
     if target.is_dir():
         if settings:
             raise ConfigError("--set", [Problem("", f"changes a study, and {target} is the directory of a run: give its TOML file")])
         return target
     study = load(target, settings)
-    if analysis.check:
-        analysis.check(study, request)
+    check(study, request)
     directory = default_directory(study)
     compute(study, directory, ExecutorOptions(ExecutorName.local, None, None, None))
     return directory
 
 
-def print_result(found: Result) -> None:
-    """Print what a result has for the terminal."""
+def print_result(found: Result, kept: bool) -> None:
+    """Print what a result has for the terminal; `kept` are tables that are in files, too."""
     for part in found.printed():
         if isinstance(part, PrintedTable):
             left_out = print_table(part.title, part.header, part.rows[: part.most], right=part.right, spare=part.spare)
-            whole = f"--json and {'the files have' if found.folder else '--out give'} all"
+            whole = f"--json and {'the files have' if kept else '--out give'} all"
             if len(part.rows) > part.most:
                 say(f"The first {part.most:,} of {len(part.rows):,} {part.what} are listed; {whole}.")
             if left_out:

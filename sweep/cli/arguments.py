@@ -18,7 +18,7 @@ from tribosweep.sweep.io.toml import parse_toml
 
 def is_study(path: Path) -> bool:
     """Whether a path that is no directory is meant as a study."""
-    return not path.is_dir() and (path.suffix == shipped.SUFFIX or shipped.find(path) != path)
+    return not path.is_dir() and (path.suffix.lower() == shipped.SUFFIX or shipped.find(path) != path)
 
 
 def existing_study(path: Path) -> Path:
@@ -28,7 +28,7 @@ def existing_study(path: Path) -> Path:
             whole = shlex.quote(str(path))
             meant = f"is the directory of a run, not a study: tribosweep resume {whole} computes what is missing, tribosweep show {whole} "
             raise ConfigError(str(path), [Problem("", f"{meant}shows it, and {whole}/config.toml is its study")])
-        studies = sorted(path.glob(f"*{shipped.SUFFIX}"))
+        studies = sorted(each for each in path.iterdir() if each.suffix.lower() == shipped.SUFFIX)
         there = f"; there are {', '.join(map(str, studies[:5]))}{' ...' if len(studies) > 5 else ''}" if studies else ""
         message = f"cannot be read: it is a directory: only regular files are read, and a study is one TOML file{there}"
         raise ConfigError(str(path), [Problem("", message)])

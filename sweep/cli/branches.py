@@ -30,9 +30,10 @@ def branches(
     """Follow periodic motions in a parameter, stable or not, with the points where they change; what was computed before is kept."""
     from tribosweep.sweep.analysis.branching import analysis, load, results
     from tribosweep.sweep.plots.branches import draw
-    from tribosweep.sweep.results.picture import is_picture
+    from tribosweep.sweep.results.picture import require_picture
 
-    is_picture(picture, option="--picture")
+    if picture is not None:
+        require_picture(picture, option="--picture")
     study = load.load(config, settings or [])
     directory = out if out is not None else default_directory(study.config)
     going_on = f"What is written in {directory} is whole; the same command goes on."

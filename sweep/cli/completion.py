@@ -39,7 +39,7 @@ def shipped_studies(incomplete: str) -> Words:
 def studies(incomplete: str) -> Words:
     """Shipped studies, TOML files, and folders."""
     there = paths(incomplete)
-    files = [(str(path), "") for path in there if path.suffix == shipped.SUFFIX]
+    files = [(str(path), "") for path in there if path.suffix.lower() == shipped.SUFFIX]
     return [*files, *((f"{path}/", "") for path in there if path.is_dir() and path != RUNS), *shipped_studies(incomplete)]
 
 

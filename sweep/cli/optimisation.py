@@ -40,10 +40,11 @@ def optimise(
     from tribosweep.sweep.analysis.optimisation import analysis, load, results
     from tribosweep.sweep.execution.directory import OPTIMISED, hold_apart
     from tribosweep.sweep.plots.optimisation import draw, draw_slice
-    from tribosweep.sweep.results.picture import is_picture
+    from tribosweep.sweep.results.picture import require_picture
 
     for option, file in {"--picture": picture, "--landscape": landscape}.items():
-        is_picture(file, option=option)
+        if file is not None:
+            require_picture(file, option=option)
     found = load.load(config, settings or [])
     request = results.OptimisationRequest(landscape=landscape is not None, slice=tuple(over or ()))
     directory = out if out is not None else default_directory(found.config)

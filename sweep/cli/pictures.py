@@ -62,10 +62,10 @@ def draw_map(
     from tribosweep.sweep.analysis.group_map import map_for, statistic_of
     from tribosweep.sweep.analysis.isolines import line_table, with_lines
     from tribosweep.sweep.plots.regime_map import draw
-    from tribosweep.sweep.results.picture import is_picture
+    from tribosweep.sweep.results.picture import require_picture
 
     picture = out if out is not None else directory / "map.png"
-    is_picture(picture, option="" if out is None else "--out")
+    require_picture(picture, option="" if out is None else "--out")
     if table is not None and (not line or not is_table(table)):
         why = f"must end in {' or '.join(FORMATS)}" if line else "needs --line, whose places it holds"
         raise ConfigError("--table", [Problem("", f"{table}: {why}" if line else why)])

@@ -50,7 +50,7 @@ def init(
     if name not in shipped.names():
         raise ConfigError("--like", [Problem("", f"{name!r} is no shipped study; {advise(name, descriptions(), 'studies')}")])
     target = file if file is not None else Path(f"{name}{shipped.SUFFIX}")
-    if target.suffix != shipped.SUFFIX:
+    if target.suffix.lower() != shipped.SUFFIX:
         raise ConfigError(str(target), [Problem("", f"a study is a TOML file: its name ends in {shipped.SUFFIX}")])
     files = {**read_with(name, target.parent), target: own_text(name, target).encode()}  # the study last: if it is there, all are
     differing = [path for path, data in files.items() if path.exists() and not holds(path, data)]

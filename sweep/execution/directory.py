@@ -213,8 +213,10 @@ class RunDirectory:
                     str(self.path), [Problem("", f"holds no run of tribosweep: there is no such directory{advise_path(self.path)}")]
                 )
             if others := [name for name in kinds_in(self.path) if name != MANIFEST]:
-                kind, ended = KINDS[others[0]], (self.path / others[0]).is_file()
-                held = f"{kind.what}, not a run: {kind.files}" if ended else kind.unfinished
+                kind, last = KINDS[others[0]], self.path / others[0]
+                held = f"{kind.what}, not a run: {kind.files}" if last.is_file() else kind.unfinished
+                if last.exists() and not last.is_file():
+                    held = f"no run, and no {kind.what.split()[-1]} that tribosweep has written: {others[0]} is no file"
                 raise ConfigError(str(self.path), [Problem("", f"holds {held}")])
             there = "the directory is not empty and holds no run" if self.path.is_dir() and not self.is_free() else "holds no run"
             raise ConfigError(str(self.path), [Problem("", f"{there} of tribosweep (no {MANIFEST})")])

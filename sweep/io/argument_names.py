@@ -19,7 +19,7 @@ def in_python(names: Mapping[str, str] = ARGUMENTS) -> Iterator[None]:
     """Let a ConfigError name arguments of a call instead of options: `at={"mu": 0.2}` for `--at mu=0.2`.
 
     Args:
-        names: option -> argument, where they have other names.
+        names: option -> argument, where they have other names; those of ARGUMENTS need not be given.
     """
     try:
         yield
@@ -33,7 +33,7 @@ def reworded(text: str, names: Mapping[str, str] = ARGUMENTS) -> str:
     """A text without options of the command line; `names` as of `in_python`."""
 
     def argument(found: re.Match[str]) -> str:
-        return names.get(found[1], found[1].replace("-", "_")) if found[1] else found[0]
+        return {**ARGUMENTS, **names}.get(found[1], found[1].replace("-", "_")) if found[1] else found[0]
 
     return OPTION.sub(argument, AT.sub(r'at={"\1": \2}', text.replace("--set ", "")))
 

@@ -141,7 +141,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return parse_toml(read_bytes(path, MOST_TEXT))
     except OSError as error:
         near = advise_path(path) or ("" if path.exists() else shipped.suggest(path))
-        if not near and isinstance(error, FileNotFoundError) and path.suffix != shipped.SUFFIX and len(path.parts) == 1:
+        if not near and isinstance(error, FileNotFoundError) and path.suffix.lower() != shipped.SUFFIX and len(path.parts) == 1:
             near = ", nor a study of that name that comes with tribosweep (`tribosweep list studies`)"
         message = f"cannot be read: {error.strerror}{near}"
     except ValueError as error:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from tribosweep.sweep.io.errors import ConfigError, Problem, advise, shorten
+from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.result import Result
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 BEGIN, RUN, LOOK, ASK, PARTS, HERE = (
     "Begin a study", "Run a study", "Look at a run", "Ask a study", "Structures", "This installation",
 )  # fmt: skip
-RUN_ONLY, STUDY, RECORDS = "run", "study", "records"  # what is asked
+TAKES = RUN_ONLY, STUDY, RECORDS = "run", "study", "records"  # what is asked
 RESERVED = ("directory", "settings", "out", "as_json", "name", "self")  # arguments of every command and method
 Tell = Callable[[int, int], None]  # called with how many things are done, and how many there are
 
@@ -81,8 +82,8 @@ class Analysis(Generic[R]):
         things: noun of what progress counts; empty: it tells of none. method: its name in Python, where that is another one.
         takes: RUN_ONLY, the directory of a run; STUDY, a study, or the run of one; RECORDS, one of these or several files with records.
         check: if given, the command takes a study too and runs it first; raises ConfigError for what is wrong by the study of a run and
-            the request alone, before anything is computed.
-        file: picture in the directory of the run, by default of `--out`.
+            the request alone, before anything is computed. Only with RUN_ONLY.
+        file: picture in the directory of the run, by default of `--out`. Only with RUN_ONLY, and without `check`.
         section: whether it has a part of a report: `section_of(shown)` of its module `section` gives, of what a report shows (`Shown`), a
             `Section`, or why there is none ("" where nobody asked for one).
     """
@@ -143,7 +144,9 @@ class Analysis(Generic[R]):
             request = self.request.model_validate({name: _of_python(value) for name, value in values.items() if value is not None})
             problems = request.problems()
         except ValidationError as error:
-            problems = [self._problem(item, python) for item in error.errors(include_url=False)]
+            found = error.errors(include_url=False)
+            wrong = {item["loc"][:1] for item in found if item["type"] != "too_short"}  # pydantic counts right entries alone
+            problems = [self._problem(item, python) for item in found if item["type"] != "too_short" or item["loc"][:1] not in wrong]
         if problems:
             raise ConfigError(f"tribosweep {self.name}", problems)
         return request
@@ -164,7 +167,8 @@ def _of_python(value: Any) -> Any:
 
 
 TYPES = {"string_type": "a text", "int_type": "a whole number", "int_from_float": "a whole number", "bool_type": "true or false"}
-TYPES |= {"float_type": "a number", "finite_number": "a finite number", "tuple_type": "a list of texts"}
+TYPES |= {"float_type": "a number", "finite_number": "a finite number", "tuple_type": "a list"}
+LENGTHS = {"too_short": ("needs at least", "min_length"), "too_long": ("takes at most", "max_length")}
 
 
 def _worded(item: Any, of: FieldInfo, python: bool) -> str:
@@ -182,7 +186,16 @@ def _worded(item: Any, of: FieldInfo, python: bool) -> str:
         return f"{value!r} is none; {advise(value, words)}" if isinstance(value, str) else f"must be one of {', '.join(words)}"
     if item["type"] == "value_error":
         return str(item["ctx"]["error"])
-    return f"{shown} is out of bounds: must be {bounds_of(of)}"
+    return _out_of_bounds(item, of, shown)
+
+
+def _out_of_bounds(item: Any, of: FieldInfo, shown: str) -> str:
+    """What is wrong with the size of a value, or with how many there are."""
+    if item["type"] in LENGTHS:
+        words, bound = LENGTHS[item["type"]]
+        return f"{words} {counted(item['ctx'][bound], 'value')}"
+    bounds = bounds_of(of)
+    return f"{shown} is out of bounds: must be {bounds}" if bounds else f"{shown}: {item['msg']}"
 
 
 def bounds_of(of: FieldInfo) -> str:
@@ -220,8 +233,19 @@ def option(name: str, of: FieldInfo) -> str:
 
 
 def fault_of(analysis: Analysis[Any]) -> str:
-    """What is wrong with the fields of the request of an analysis; empty if the command and the method can be made from them."""
-    for name, of in analysis.request.model_fields.items():
+    """What is wrong with what an analysis says of itself; empty if the command and the method can be made from it."""
+    if analysis.takes not in TAKES:
+        return f"takes {shorten(analysis.takes)}: must be one of {', '.join(TAKES)}"
+    if analysis.takes != RUN_ONLY and (analysis.check or analysis.file):
+        return f"has a {'check' if analysis.check else 'file'}, which needs the directory of a run: takes must be {RUN_ONLY}"
+    if analysis.check and analysis.file:
+        return "has a file, which needs the directory of a run, and a check, with which a study may be given"
+    return _fault_of_fields(analysis.request)
+
+
+def _fault_of_fields(request: type[Request]) -> str:
+    """What is wrong with the fields of a request; empty if they can be options and arguments."""
+    for name, of in request.model_fields.items():
         kind = without_none(of.annotation)
         if name in RESERVED:
             return f"asks for {name}, which every command has"

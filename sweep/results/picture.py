@@ -56,7 +56,7 @@ class Picture:
     def save(self, out: str | os.PathLike[str]) -> Path:
         """Write the picture into a .png, .svg or .pdf file, and return its path; ConfigError for another suffix."""
         path = Path(out)
-        is_picture(path)
+        require_picture(path)
         write_whole(path, to_bytes(self.figure, path.suffix.lower().removeprefix(".")))
         return path
 
@@ -105,10 +105,15 @@ def is_picture(out: Path | None, tables: Sequence[str] = (), option: str = "--ou
     """
     if out is None or out.suffix.lower() in tables:
         return False
+    require_picture(out, tables, option)
+    return True
+
+
+def require_picture(out: Path, tables: Sequence[str] = (), option: str = "--out") -> None:
+    """Raise ConfigError if a file is no picture, or matplotlib is missing. To be called before the work; arguments as of `is_picture`."""
     if out.suffix.lower() not in SUFFIXES:
         raise ConfigError(option, [Problem("", f"{out}: must end in one of {', '.join((*tables, *SUFFIXES))}")])
     require_matplotlib(option or str(out))
-    return True
 
 
 def require_matplotlib(source: str) -> None:

@@ -31,13 +31,13 @@ class Result:
     """
 
     __slots__ = ()
-    folder: ClassVar[str] = ""  # of a run's directory, where its tables are written; empty: they are not
+    folder: ClassVar[str] = ""  # of a run's directory, where tables of an analysis that takes RUN_ONLY are written; empty: they are not
     shown: ClassVar[int] = 1  # how many of its tables, the first ones, a notebook shows
     longest: ClassVar[int] = 60  # how many rows of each
     optional: ClassVar[bool] = False  # whether tables without rows are left out of both
     pictures: ClassVar[Sequence[str]] = ()  # their names if there are several; the request says which one is drawn unless `plot` is told
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # each has notes of its own: a value here would be the default of a field of this name
 
         @property
         def notes(self) -> list[str]:

@@ -56,7 +56,7 @@ def read_basis(path: Path) -> Basis:
     Raises:
         ConfigError: the file cannot be read, or holds no basis; every problem names its key.
     """
-    reader = READERS.get(path.suffix)
+    reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ConfigError(str(path), [Problem("", f"a basis is in a file that ends in {', '.join(READERS)}")])
     try:
@@ -80,14 +80,14 @@ def write_basis(path: Path, basis: Basis) -> None:
         "participation": basis.participation,
         **({} if basis.projection is None else {"projection": basis.projection}),
     }
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         tables = {
             **{name: value.tolist() for name, value in plain.items()},
             "points": {name: shape.tolist() for name, shape in basis.points.items()},
             "position": dict(basis.position),
         }
         write_whole(path, (json.dumps(tables, indent=1) + "\n").encode())
-    elif path.suffix == ".npz":
+    elif path.suffix.lower() == ".npz":
         data = io.BytesIO()
         shapes = {f"points.{name}": shape for name, shape in basis.points.items()}
         np.savez_compressed(data, **plain, **shapes, **{f"position.{name}": np.asarray(value) for name, value in basis.position.items()})  # type: ignore[arg-type]

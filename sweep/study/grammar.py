@@ -16,6 +16,7 @@ from tribosweep.sweep.study.value_types import TableSchema
 TYPES = {"string_type": "text in quotes", "int_type": "a whole number", "bool_type": "true or false"}
 TYPES |= dict.fromkeys(("greater_than_equal", "less_than"), "a whole number of at most 64 bits")
 TYPES |= dict.fromkeys(("dict_type", "model_type", "list_type"), "a table of keys")
+HOLDERS = (dict, list)  # what has further values
 
 Table = TypeVar("Table", bound=TableSchema)
 
@@ -71,23 +72,24 @@ def unsaid(path: str, problems: Iterable[Problem]) -> bool:
     return not any(problem.path == path or problem.path.startswith((f"{path}.", f"{path}[")) for problem in problems)
 
 
-def nulls(raw: object, path: str) -> Iterator[Problem]:
-    """The problems of what is None in tables that come from Python: TOML has no such value."""
+def nulls(raw: object, path: str, place: tuple[Any, ...] = ()) -> Iterator[Problem]:
+    """The problems of what is None in tables that come from Python: TOML has no such value. `place`: of `raw`, below the path."""
     if raw is None:
-        yield Problem(path, "must have a value, not None: leave it out")
-    elif isinstance(raw, dict | list):
+        yield Problem(dotted(path, place), "must have a value, not None: leave it out")
+    elif isinstance(raw, HOLDERS):
         for key, each in raw.items() if isinstance(raw, dict) else enumerate(raw):
-            yield from nulls(each, dotted(path, [key]))
+            if each is None or isinstance(each, HOLDERS):
+                yield from nulls(each, path, (*place, key))
 
 
-def odd_keys(raw: object, path: str) -> Iterator[Problem]:
-    """The problems of keys that are no texts, in tables that come from Python."""
-    if isinstance(raw, dict | list):
+def odd_keys(raw: object, path: str, place: tuple[Any, ...] = ()) -> Iterator[Problem]:
+    """The problems of keys that are no texts, in tables that come from Python. `place`: of `raw`, below the path."""
+    if isinstance(raw, HOLDERS):
         for key, each in raw.items() if isinstance(raw, dict) else enumerate(raw):
             if isinstance(raw, dict) and not isinstance(key, str):
-                yield Problem(path, f"keys must be texts, not {shorten(key)}")
-            else:
-                yield from odd_keys(each, dotted(path, [key]))
+                yield Problem(dotted(path, place), f"keys must be texts, not {shorten(key)}")
+            elif isinstance(each, HOLDERS):
+                yield from odd_keys(each, path, (*place, key))
 
 
 def with_texts(raw: Any) -> Any:

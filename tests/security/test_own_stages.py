@@ -8,14 +8,18 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.security.test_own_files import SECONDS, change_columns
 from tests.sweep.execution.scenarios import install, put_ready
+from tests.sweep.execution.test_answers import STUDY
 from tribosweep.sweep.cli import main
+from tribosweep.sweep.execution.answers import Answers
 from tribosweep.sweep.execution.directory import RunDirectory
 
 Captured = pytest.CaptureFixture[str]
+WILD = np.array([0.0, 1.0, -1.0, 1e300, -1e300, np.nan, np.inf, -np.inf, 5e-324, 7.5, 1e20])
 PLACE = {"optimise": "best", "calibrate": "fit"}  # where a command writes, if that is not `run`
 READERS = {  # of that directory, by the command that has made it
     "boundary": (["resume", "run"], ["map", "run", "--out", "map.svg"], ["show", "run"], ["show", "run", "--json"], ["check", "run"]),
@@ -71,6 +75,25 @@ def test_a_kept_file_of_wrong_content_never_ends_a_command_as_a_defect(
     made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     walk(made, (0, 103), tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # of numbers that are infinite, or near the largest
+@pytest.mark.parametrize("seed", range(8))
+def test_kept_answers_of_any_numbers_end_no_optimisation_as_a_defect(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    rng = np.random.default_rng(seed)
+
+    def kept(_self: Answers, _question: str, points: np.ndarray, size: int, _compute: object) -> np.ndarray:
+        found = np.where(rng.random((len(points), size)) < 0.7, rng.random((len(points), size)), rng.choice(WILD, (len(points), size)))
+        found[:, -1] = 1.0  # the point has results
+        return found
+
+    monkeypatch.setattr(Answers, "of", kept)
+    monkeypatch.chdir(tmp_path)
+    Path("brake.toml").write_text(STUDY)
+    method = ["--set", "optimise.method='differential_evolution'"] if seed % 4 == 3 else []
+    assert main(["optimise", "brake.toml", "--out", "best", "--json", *method]) in (0, 2, 3), capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tribosweep.kernels.models.quantity import Quantity, by_name
+from tribosweep.sweep.analyses.sensitivity.analysis import why_not_drawn
 from tribosweep.sweep.analyses.sensitivity.request import BARS, PLANE, SCATTER, SIZES
 from tribosweep.sweep.analyses.sensitivity.result import INDICES, Line, Sensitivity, group_noun
-from tribosweep.sweep.analyses.sensitivity.sample import REGIME
+from tribosweep.sweep.analyses.sensitivity.sample import REGIME, parts_of
 from tribosweep.sweep.design.distributions import Scaled
 from tribosweep.sweep.design.sensitivity import Morris
 from tribosweep.sweep.io.errors import ConfigError, Problem
@@ -45,8 +46,8 @@ def draw(study: Sensitivity, out: Path | None, picture: str | None) -> Picture:
         return save(out, (3.1 * across + 0.6, 2.5 * down + 0.5), lambda figure: scatter(figure, study, down, across), "sensitivity")
     which = SIZES if picture == SIZES else INDICES
     drawn = [quantity for quantity in study.quantities if any(line.observable == quantity.name for line in study.lines[which])]
-    if picture == PLANE and not isinstance(study.sample.design, Morris):
-        raise ConfigError("--picture", [Problem("", f"plane shows elementary effects: it needs design morris, not {study.sample.method}")])
+    if reason := why_not_drawn(picture, parts_of(study.sample.config)):
+        raise ConfigError("--picture", [Problem("", reason)])
     if picture == SIZES and not study.request.by_size:
         raise ConfigError("--picture", [Problem("", "sizes shows estimates by sample size, which were not asked for: add --sizes")])
     if not drawn:

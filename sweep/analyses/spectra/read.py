@@ -60,7 +60,8 @@ def read_spectra(paths: Sequence[Path], request: SpectraRequest) -> Spectra:
     target = target_of(excitation, frequencies, request.damping)
     if target is not None:
         target = np.tile(target, (len(names) // len(target), 1))
-    return Spectra(str(paths[0]), names, ResponseSpectrum(periods, request.damping, *peaks), measures, random, target, missed)
+    spectrum = ResponseSpectrum(periods, request.damping, *peaks)
+    return Spectra(str(paths[0]), names, spectrum, measures, random, target, missed, request.periods)
 
 
 def of_responses(path: Path, points: Sequence[int], highest: float) -> list[tuple[str, np.ndarray, float]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.sweep.excitation.response_spectrum import ResponseSpectrum
 from tribosweep.sweep.io.text import counted
 from tribosweep.sweep.results.printed import PrintedTable
@@ -41,6 +42,7 @@ class Spectra(Result):
         random: whether the records are random draws.
         target: (R, P) Sa [m/s^2] that random draws shall have at this damping, NaN where it is not met; None for no target.
         missed: names of the draws that do not come within the tolerance of their target; they have no spectrum.
+        periods: natural periods [s] of the Sa among the measures.
     """
 
     source: str
@@ -50,6 +52,7 @@ class Spectra(Result):
     random: bool
     target: np.ndarray | None = None
     missed: tuple[str, ...] = ()
+    periods: tuple[float, ...] = ()
 
     def line(self) -> str:
         """How many records and frequencies there are."""
@@ -86,18 +89,19 @@ class Spectra(Result):
         fields = [record, *(described(name, pa.float64(), unit, about) for name, (unit, about) in COLUMNS.items())]
         columns = [np.tile(of.frequencies, count), np.tile(of.periods, count), *(values.ravel() for values in self.peaks.values())]
         names = np.repeat(np.array(self.names, object), len(of.periods))
-        measures = [record, *(described(name, pa.float64(), unit, "") for name, unit in self.units.items())]
+        measures = [record, *(described(q.name, pa.float64(), q.unit, q.description) for q in self.quantities)]
         return {
             "spectra": pa.Table.from_arrays([pa.array(names, pa.string()), *map(pa.array, columns)], schema=pa.schema(fields)),
             "measures": pa.Table.from_arrays([pa.array(self.names), *map(pa.array, self.measures.values())], schema=pa.schema(measures)),
         }
 
     @property
-    def units(self) -> dict[str, str]:
-        """The units of the measures."""
-        from tribosweep.sweep.excitation.intensity import MEASURES, SA_UNIT
+    def quantities(self) -> list[Quantity]:
+        """Units and descriptions of the measures."""
+        from tribosweep.sweep.excitation.intensity import measures
 
-        return {name: MEASURES[name].unit if name in MEASURES else SA_UNIT for name in self.measures}
+        known = measures(self.periods, self.spectrum.damping)
+        return [known[name] for name in self.measures]
 
     def facts(self) -> dict[str, Any]:
         """Damping and frequencies, and of each record its measures and peaks."""
@@ -110,7 +114,7 @@ class Spectra(Result):
 
     def printed(self) -> Iterator[PrintedTable | str]:
         """The intensities of records, and the spectrum at some frequencies."""
-        header = ["record", *(f"{name}\n{unit}" for name, unit in self.units.items())]
+        header = ["record", *(f"{q.name}\n{q.unit}" for q in self.quantities)]
         rows = [(name, *(f"{values[row]:.4g}" for values in self.measures.values())) for row, name in enumerate(self.names)]
         yield PrintedTable("", header, rows[:SHOWN_RECORDS], header[1:])
         of = self.spectrum

@@ -13,6 +13,7 @@ from tribosweep.kernels.models import Model
 from tribosweep.kernels.models.quantity import Quantity
 from tribosweep.kernels.models.schemes import EXACT, STEADY
 from tribosweep.kernels.models.supports import named
+from tribosweep.sweep.analyses.trace.request import ROWS
 from tribosweep.sweep.analyses.trace.result import TIME, Clearance, TimeTrace
 from tribosweep.sweep.analysis.study_rows import given_of, scheme_of
 from tribosweep.sweep.analysis.supports import require_support
@@ -47,7 +48,7 @@ _OF_SUPPORTS = {
 
 
 def trace_of(
-    config: Config, point: int, rows: int = 2000, start: float | None = None, stop: float | None = None, support: str | None = None
+    config: Config, point: int, rows: int = ROWS, start: float | None = None, stop: float | None = None, support: str | None = None
 ) -> TimeTrace:
     """The time history of a point.
 

@@ -57,7 +57,7 @@ class TimeTrace(Result):
 
     @property
     def notes(self) -> list[str]:
-        """None."""
+        """Sentences for the reader: there is nothing to note on a time history."""
         return []
 
     def line(self) -> str:

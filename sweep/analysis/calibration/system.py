@@ -322,5 +322,5 @@ def regimes_in_words(model: Model, names: Sequence[str], codes: np.ndarray) -> l
     found = []
     for name, code in zip(names, codes, strict=True):
         words = quantities[name].words
-        found.append(words[int(code)] if words and code >= 0 else f"{name} {int(code)}")
+        found.append(words[int(code)] if 0 <= code < len(words) else f"{name} {code:.0f}")
     return found

@@ -85,6 +85,9 @@ def searched(evaluator: Evaluator, request: OptimisationRequest, tell: Callable[
     if not any(candidate.kept for candidate in candidates):
         candidates += restored(evaluator, starts, scales, candidates)
     optima = optima_of(candidates, scales)
+    if not optima:
+        message = f'no search finds a point with results and derivatives: method = "{EVOLUTION}" needs no derivatives'
+        raise ConfigError(optimisation.config.source, [Problem("optimise.method", message)])
     jumps = find_jumps(evaluator, optima[0].candidate, candidates, scales)
     polished = False
     if optima[0].candidate.kept and (not optima[0].converged or (jumps and jumps[0].distance < AROUND)):

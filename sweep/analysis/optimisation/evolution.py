@@ -18,6 +18,7 @@ POLISH_GENERATIONS, POLISH_MEMBERS = 40, 8
 AROUND = 0.08  # part of the ranges: a polish looks so far to each side
 SETTLED = 1e-7  # relative spread of a generation that ends the search
 FAILED = 1e30
+INSIDE = 1e-12  # part of the ranges: scipy's rounding takes a start on the upper bound for one beyond it
 
 
 def evolve(
@@ -47,10 +48,11 @@ def evolve(
 
     def measures(x: np.ndarray) -> np.ndarray:
         places = np.clip(np.atleast_2d(x.T if x.ndim > 1 else x), 0.0, 1.0)
-        new = np.stack([*{each.tobytes(): each for each in places if each.tobytes() not in known}.values()] or [places[0]])
-        for each, found in zip(new, evaluator.measures(evaluator.space.low + evaluator.space.width * new), strict=True):
-            known[each.tobytes()] = found
-        return np.stack([known[each.tobytes()] for each in places])
+        new = {key: each for each in places if (key := each.tobytes()) not in known}
+        if new:
+            found = evaluator.measures(evaluator.space.low + evaluator.space.width * np.stack([*new.values()]))
+            known.update(zip(new, found, strict=True))
+        return np.array([known[each.tobytes()] for each in places]).reshape(len(places), len(signs))  # of none where no member is feasible
 
     def goal(x: np.ndarray) -> np.ndarray | float:
         found = signs[0] * measures(x)[:, 0] / scales.objectives[0]
@@ -64,6 +66,7 @@ def evolve(
         return np.asarray(whole if x.ndim > 1 else whole[:, 0])
 
     bounds = [(0.0, 1.0)] * n if around is None else [(max(0.0, u - AROUND), min(1.0, u + AROUND)) for u in around]
+    start = None if around is None else np.minimum(around, 1.0 - INSIDE)
     most = GENERATIONS if around is None else POLISH_GENERATIONS
     members = MEMBERS if around is None else POLISH_MEMBERS
     done = [0]
@@ -78,6 +81,6 @@ def evolve(
         warnings.simplefilter("ignore")  # of constraints that nothing keeps; the result is looked at instead
         result = differential_evolution(
             goal, bounds, maxiter=most, popsize=members, tol=SETTLED, atol=SETTLED, rng=np.random.default_rng(seed), init="sobol",
-            polish=False, vectorized=True, updating="deferred", constraints=constraints, x0=around, callback=generation,
+            polish=False, vectorized=True, updating="deferred", constraints=constraints, x0=start, callback=generation,
         )  # fmt: skip
     return np.asarray(np.clip(result.x, 0.0, 1.0))

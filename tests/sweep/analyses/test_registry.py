@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from docs.make import methods
 from tests.sweep.conftest import FakeKernels
@@ -17,8 +19,9 @@ from tribosweep import sweep
 from tribosweep.sweep import registry
 from tribosweep.sweep.api import Run
 from tribosweep.sweep.cli import main
+from tribosweep.sweep.cli.analyses import answer, command_of
 from tribosweep.sweep.cli.app import COMMANDS
-from tribosweep.sweep.results.analysis import ASK, Analysis, Request
+from tribosweep.sweep.results.analysis import ASK, Analysis, Names, Request
 from tribosweep.sweep.results.result import Result
 
 Captured = pytest.CaptureFixture[str]
@@ -112,11 +115,16 @@ def test_analyses_of_other_packages_are_found_and_faulty_ones_left_out(monkeypat
         "tests.sweep.analyses.other_package.leaves:ANALYSIS": "cannot be loaded: SystemExit",
         "tribosweep.sweep.analyses.basins:ANALYSIS": "is called basins, as another one is",
         "tests.sweep.analyses.other_package:LISTED": "is called list, as a command is",
+        "tests.sweep.analyses.other_package:OF_FILES": "takes 'file': must be one of run, study, records",
+        "tests.sweep.analyses.other_package:DRAWN": "has a file, which needs the directory of a run: takes must be run",
+        "tests.sweep.analyses.other_package:CHECKED": "has a check, which needs the directory of a run: takes must be run",
+        "tests.sweep.analyses.other_package:BOTH": "has a file, which needs the directory of a run, and a check",
     }
     entries = [EntryPoint(f"name{number}", value, registry.GROUP) for number, value in enumerate(points)]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     found, faults = registry.found.__wrapped__()
     assert found.keys() - registry.analyses().keys() == {"other"}
+    assert all(command_of(analysis) for analysis in found.values())
     for fault, words in zip(faults, [each for each in points.values() if each], strict=True):
         assert words in fault
 
@@ -141,3 +149,47 @@ def test_the_analysis_of_another_package_is_carried_out(monkeypatch: pytest.Monk
     capsys.readouterr()
     assert main(["doctor"]) == 4
     assert "cannot be loaded" in " ".join(capsys.readouterr().out.split())
+
+
+def test_only_an_analysis_of_runs_writes_tables_into_a_folder(fake: FakeKernels, capsys: Captured) -> None:
+    package = import_module("tests.sweep.analyses.other_package")
+    Path("study.toml").write_text("[sweep.axes]\na0 = [1.0, 2.0]\n")
+    assert main(["run", "study.toml"]) == 0
+    assert fake.calls
+    compute = package.ANALYSIS.compute
+    of_studies = replace(package.OF_STUDIES, compute=lambda _study, request, _tell: compute(Path("runs/study"), request, None))
+    answer(of_studies, Path("study.toml"), {"factor": 2.0}, None, as_json=False, settings=())
+    assert capsys.readouterr().out.endswith("4.0\n")
+    assert not Path("runs/study/other").exists()
+    answer(package.ANALYSIS, Path("runs/study"), {"factor": 2.0}, None, as_json=False, settings=())
+    assert Path("runs/study/other/numbers.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "problems"),
+    [
+        ([], ["points: needs at least 1 value"]),
+        (["a"], ["points: must be a whole number, not 'a'"]),
+        (1.5, ["points: must be a whole number, not 1.5"]),
+    ],
+)
+def test_too_few_values_are_counted_unless_one_is_wrong(given: Any, problems: list[str]) -> None:
+    with pytest.raises(sweep.ConfigError) as wrong:
+        registry.analyses()["events"].read({"points": given}, python=True)
+    assert [str(each) for each in wrong.value.problems] == problems
+
+
+class BoundedRequest(Request):
+    """Ask for texts."""
+
+    words: Names = Field(default=(), max_length=1, description="Words.")
+    code: str = Field(default="a", pattern="[a-z]", description="A letter.")
+
+
+def test_every_bound_of_a_field_is_worded() -> None:
+    with pytest.raises(sweep.ConfigError) as wrong:
+        replace(OTHER, request=BoundedRequest).read({"words": ("a", "b"), "code": "3"}, python=True)
+    assert [str(each) for each in wrong.value.problems] == [
+        "words: takes at most 1 value",
+        "code: '3': String should match pattern '[a-z]'",
+    ]

@@ -88,6 +88,8 @@ def test_python_and_the_command_have_one_request_and_one_result(sine):
     assert found.to_pandas().attrs["units"]["Sa"] == "m/s^2"
     measures = found.to_pandas("measures")
     assert measures.attrs["units"] == {"pga": "m/s^2", "pgv": "m/s", "arias": "m/s", "cav": "m/s", "sa_0.5s": "m/s^2"}
+    assert measures.attrs["descriptions"]["pga"] == "peak ground acceleration: largest absolute acceleration of the base"
+    assert all(measures.attrs["descriptions"].values())
     assert measures["sa_0.5s"].tolist() == pytest.approx([found.spectrum.acceleration[0, 1]])
     assert "<table" in found._repr_html_()
 

@@ -210,3 +210,7 @@ def test_a_point_in_time_is_a_frame(tmp_path: Path) -> None:
 )
 def test_options_become_arguments_but_commands_stay(said: str, reworded_as: str) -> None:
     assert reworded(said) == reworded_as
+
+
+def test_arguments_of_an_analysis_stand_beside_those_of_runs() -> None:
+    assert reworded("give --extend, --from or --point", {"from": "start", "point": "points"}) == "give extend=True, start or points"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
-from tribosweep.sweep.cli import main
+from tribosweep.sweep import cli
+from tribosweep.sweep.cli import completion, main
 
 STUDY = '[study]\nname = "mine"\n[sweep.axes]\nmu = [0.1, 0.2]\n'
 
@@ -80,3 +82,22 @@ def test_a_directory_without_a_run_is_refused_in_a_sentence(words: list[str], tm
         told = capsys.readouterr().err
         assert said in told
         assert "not empty" not in told
+
+
+def test_a_study_may_end_in_capital_letters(fake: object, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "MINE.TOML", "--like", "regime_map"]) == 0
+    assert completion.studies("MI") == [("MINE.TOML", "")]
+    capsys.readouterr()
+    assert main(["map", "MINE.TOML"]) == 2
+    assert "is a study, and this command reads the directory of its run" in capsys.readouterr().err
+    assert main(["run", "."]) == 2
+    assert "there are MINE.TOML" in capsys.readouterr().err
+
+
+def test_every_ending_counts_in_capital_letters_too() -> None:
+    folder = Path(cli.__file__).parents[1]
+    read = [(path, node) for path in sorted(folder.rglob("*.py")) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    lowered = {node.value for _, node in read if isinstance(node, ast.Attribute) and node.attr == "lower"}
+    endings = [(path, node) for path, node in read if isinstance(node, ast.Attribute) and node.attr == "suffix"]
+    assert len(endings) > 15
+    assert [f"{path}:{node.lineno}" for path, node in endings if node not in lowered] == []

@@ -12,6 +12,7 @@ from tribosweep.sweep.analysis.optimisation.evaluation import Evaluator
 from tribosweep.sweep.cli import main
 from tribosweep.sweep.execution import answers
 from tribosweep.sweep.execution.answers import OF_OPTIMISE, Answers, files_in, forget
+from tribosweep.sweep.execution.directory import BRANCHED, CALIBRATED, OPTIMISED
 
 PLACES = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 STUDY = """
@@ -129,6 +130,16 @@ def test_nothing_is_kept_of_a_law_of_another_package(tmp_path: Path, monkeypatch
     assert answers.answers_of(tmp_path, OF_OPTIMISE, config, ["mu"], "").folder == tmp_path
     monkeypatch.setattr(answers.outside_laws, "laws", lambda: {"mu": None})  # its files may change
     assert answers.answers_of(tmp_path, OF_OPTIMISE, config, ["mu"], "").folder is None
+
+
+@pytest.mark.parametrize(("name", "what"), [(OPTIMISED, "optimisation"), (CALIBRATED, "calibration"), (BRANCHED, "branches")])
+def test_a_folder_in_place_of_results_is_none_that_a_command_completes(
+    name: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).mkdir()
+    assert main(["show", str(tmp_path)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"holds no run, and no {what} that tribosweep has written: {name} is no file" in said
 
 
 @pytest.mark.slow

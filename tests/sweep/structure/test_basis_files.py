@@ -29,7 +29,7 @@ def assert_same(one: Any, other: Any) -> None:
     assert dict(one.position) == dict(other.position)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".json"])
+@pytest.mark.parametrize("ending", [".npz", ".json", ".NPZ", ".Json"])
 def test_a_basis_that_is_written_is_read_again(tmp_path: Path, ending: str) -> None:
     basis = read_basis(TUBE)
     assert basis.count == 2 * (15 + 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,8 @@ import pytest
 from tribosweep.kernels.models import MODELS
 from tribosweep.sweep import ConfigError, load
 from tribosweep.sweep.io.errors import Problem
+from tribosweep.sweep.study import grammar
+from tribosweep.sweep.study.grammar import dotted
 from tribosweep.sweep.study.schema import EXCITATION, OUTPUT, PARTS, STRUCTURE, Study, Sweep, Time
 
 SHAPES = {"study": Study, "time": Time, "sweep": Sweep, **OUTPUT, **EXCITATION, **STRUCTURE}
@@ -107,3 +109,17 @@ def test_a_key_is_sent_where_it_is_known_or_nowhere(document: dict[str, Any], me
 )
 def test_a_wrong_entry_of_a_list_is_named_by_its_number(document: dict[str, Any], message: str) -> None:
     assert message in [str(problem) for problem in problems_of(document)]
+
+
+def test_values_of_lists_have_no_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counting(path: str, place: Sequence[Any]) -> str:
+        made.append(dotted(path, place))
+        return made[-1]
+
+    monkeypatch.setattr(grammar, "dotted", counting)
+    raw: dict[str, Any] = {"a": [1.0] * 1000, "b": [{"c": [None, 2]}, {"d": {3: 4}}], "e": None}
+    assert [str(each) for each in grammar.odd_keys(raw, "sweep")] == ["sweep.b[1].d: keys must be texts, not 3"]
+    assert [each.path for each in grammar.nulls(raw, "")] == ["b[0].c[0]", "e"]
+    assert made == ["sweep.b[1].d", "b[0].c[0]", "e"]

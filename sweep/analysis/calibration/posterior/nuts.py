@@ -13,7 +13,8 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,7 +131,7 @@ def sample(
         answers: densities that are known, and where new ones are kept.
 
     Raises:
-        ConfigError: nutpie is missing, or no point near the centres has a density.
+        ConfigError: nutpie is missing, no point near the centres has a density, or nutpie gives up.
     """
     nutpie, from_pyfunc = libraries()
     p = len(problem.names)
@@ -164,8 +165,9 @@ def sample(
         while len(asked.kept) < total:
             batch = asked.collect(expected)
             if not batch:
-                if ended(running):
-                    break
+                with named():
+                    if ended(running):
+                        break
                 continue
             expected = len(batch) if len(batch) < expected else min(expected + 1, settings.chains)
             evaluations += len(batch)
@@ -173,7 +175,8 @@ def sample(
             batch = []
             if tell is not None:
                 tell(len(asked.kept), total)
-        trace = running.wait()
+        with named():
+            trace = running.wait()
     except BaseException:
         end(asked, running, batch)
         known.save()
@@ -194,7 +197,8 @@ def sample(
 
 def times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """`rows @ matrix`, the same for a row whatever others there are: how many chains ask together depends on time."""
-    return np.asarray(np.sum(rows[:, :, np.newaxis] * matrix, axis=1))
+    with np.errstate(invalid="ignore"):  # of derivatives that are not finite
+        return np.asarray(np.sum(rows[:, :, np.newaxis] * matrix, axis=1))
 
 
 def ended(running: Any) -> bool:
@@ -205,9 +209,27 @@ def ended(running: Any) -> bool:
         return False
 
 
+@contextmanager
+def named() -> Iterator[None]:
+    """Raise ConfigError for what nutpie raises; a panic of its chains is no Exception."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        why = next(filter(None, (line.strip() for line in str(error).splitlines())), type(error).__name__)
+        message = f"the sampler gave up, most likely where derivatives are no numbers; --posterior smc needs none. nutpie says: {why}"
+        raise ConfigError("tribosweep calibrate", [errors.Problem("--posterior", message)]) from error
+
+
 def end(asked: Requests, running: Any, waiting: Batch) -> None:
     """End the chains: each gives up its draw, because its points have no density, and draws no more."""
-    ending = threading.Thread(target=running.cancel, daemon=True)
+
+    def cancel() -> None:
+        with suppress(BaseException):  # it has ended by an error of its own, which is named
+            running.cancel()
+
+    ending = threading.Thread(target=cancel, daemon=True)
     ending.start()
     while ending.is_alive():
         for z, answer in waiting:

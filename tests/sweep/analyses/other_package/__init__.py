@@ -1,4 +1,4 @@
-"""An analysis as another package brings it, and two that cannot be used."""
+"""An analysis as another package brings it, and others that cannot be used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from tribosweep.sweep.results.analysis import ASK, Analysis, Held, Request, Tell
+from tribosweep.sweep.results.analysis import ASK, RECORDS, STUDY, Analysis, Held, Request, Tell
 
 if TYPE_CHECKING:
     from tests.sweep.analyses.other_package.result import Other
@@ -43,3 +43,8 @@ ANALYSIS = Analysis("other", ASK, ("other runs/study",), OtherRequest, _compute,
 ODD = replace(ANALYSIS, name="odd", request=OddRequest)
 LISTED = replace(ANALYSIS, name="list")
 LISTS = replace(ANALYSIS, name="lists", request=ListsRequest)
+OF_FILES = replace(ANALYSIS, name="of_files", takes="file")
+DRAWN = replace(ANALYSIS, name="drawn", takes=RECORDS, file="drawn.png")
+CHECKED = replace(ANALYSIS, name="checked", takes=STUDY, check=lambda _study, _request: None)
+BOTH = replace(CHECKED, name="both", takes=ANALYSIS.takes, file="both.png")
+OF_STUDIES = replace(ANALYSIS, name="of_studies", takes=STUDY)

@@ -461,6 +461,8 @@ def test_nothing_is_written_if_the_picture_cannot_be(ishigami: FakeIshigami, cap
     assert len(ishigami.calls) == 1
     with pytest.raises(ConfigError, match="sizes shows estimates by sample size, which were not asked for: add sizes"):
         open_run("there").sensitivity().plot(picture="sizes")
+    with pytest.raises(ConfigError, match="plane shows elementary effects: it needs design morris, not halton"):
+        open_run("there").sensitivity().plot(picture="plane")
     shutil.rmtree("there/points")
     Path("there/manifest.json").write_text("{")
     capsys.readouterr()

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.sweep.analysis.optimisation.analytic import measure, problem
+from tests.sweep.analysis.optimisation.analytic import Analytic, measure, problem
 from tribosweep.sweep.analysis.optimisation import analysis
 from tribosweep.sweep.analysis.optimisation.evaluation import Functions
+from tribosweep.sweep.analysis.optimisation.evolution import evolve
 from tribosweep.sweep.analysis.optimisation.functions import Constraint
 from tribosweep.sweep.analysis.optimisation.results import OptimisationResult, limits
 from tribosweep.sweep.analysis.optimisation.searching import Scales, Task, candidate_of
 from tribosweep.sweep.cli.optimisation import print_result
+from tribosweep.sweep.io.errors import ConfigError
 
 Solve = Callable[..., OptimisationResult]
 
@@ -180,3 +183,18 @@ def test_an_error_of_the_engine_ends_all_searches(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(KeyboardInterrupt):
         analysis.carry_out(optimisation)
     assert threading.active_count() == before
+
+
+def test_an_evolution_begins_on_the_upper_bound_and_where_no_member_keeps_the_limits() -> None:
+    _, evaluator = problem([(lambda x: x[0] ** 2, True)], [(lambda x: x[0], "<=", 9.0)], [(0.0, 1.0)])
+    scales = Scales(np.ones(1), np.ones(1))
+    assert evolve(evaluator(), scales, 1, np.ones(1)) == pytest.approx([1.0], abs=1e-9)
+    _, evaluator = problem([(lambda x: x[0] ** 2, False)], [(lambda x: x[0], ">=", 9.0)], [(0.0, 1.0)])
+    assert evolve(evaluator(), scales, 1) == pytest.approx([1.0], abs=1e-6)
+
+
+def test_searches_without_any_derivative_are_named(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Analytic.one
+    monkeypatch.setattr(Analytic, "at", lambda self, places: [replace(one(self, each), good=False) for each in places])
+    with pytest.raises(ConfigError, match=r'optimise.method: no search finds a point .* method = "differential_evolution" needs no'):
+        solve([(lambda x: x[0] ** 2, False)], [], [(1.0, 2.0)])

@@ -103,3 +103,23 @@ def test_no_start_with_a_density_is_an_error():
     likelihood.log = lambda values: np.full(len(values), -np.inf)
     with pytest.raises(ConfigError, match="near the optimum no run has results"):
         nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), SETTINGS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf])
+def test_densities_and_slopes_that_are_no_numbers_end_in_a_sentence_or_in_draws(wild, capfd):
+    few = nuts.NutsSettings(chains=2, warmup=20, draws=10, seed=5)
+    for place in (0, 1):
+        likelihood, problem = line()
+        density = type(likelihood).with_gradient
+
+        def given(values, likelihood=likelihood, density=density, place=place):
+            found = density(likelihood, values)
+            return (np.full_like(found[0], wild), found[1]) if place == 0 else (found[0], np.full_like(found[1], wild))
+
+        likelihood.with_gradient = given
+        try:
+            assert nuts.sample(problem, np.zeros((1, 2)), 1e-4 * np.eye(2), few).coordinates.shape == (2, 10, 2)
+        except ConfigError as error:
+            assert "--posterior: the sampler gave up" in str(error)
+    assert "Exception in thread" not in capfd.readouterr().err
